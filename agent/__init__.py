@@ -1,0 +1,1 @@
+"""The answering agents and their budgets."""

@@ -1,0 +1,133 @@
+"""What every answering agent takes and returns.
+
+An agent is given the four tools and a task. It returns what it wrote together with all evidence it
+received and every call it made; the caller never has to trust the agent's own account of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from pydantic import JsonValue
+
+from knowledge.tools import KnowledgeTools
+
+AgentKind = Literal["extractive", "llm", "gateway"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTask:
+    """One question for an agent.
+
+    Attributes:
+        question: What the person typed.
+        search_question: The standalone form, searched verbatim first.
+        top_k: Passages per search, 1 to 50.
+        ask_id: Identifies the ask in logs and tokens.
+    """
+
+    question: str
+    search_question: str
+    top_k: int
+    ask_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A passage as the agent received it.
+
+    Attributes:
+        number: The id it is cited by, from 1, never reused within an ask.
+        text: The text put before the agent, exactly.
+        cosine: Against the query of the call that brought it; None when the tool gives none.
+        tool: Name of the tool that brought it first.
+    """
+
+    number: int
+    chunk_id: str
+    text: str
+    source: str
+    source_url: str
+    title: str
+    section_heading: str
+    parent_heading: str
+    position: int
+    metadata: dict[str, JsonValue]
+    cosine: float | None
+    tool: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool call an agent made, as the runtime saw it.
+
+    Attributes:
+        chunk_ids: Chunks in the result, in order.
+        milliseconds: Duration seen by the caller.
+        error: Code of the failure; empty on success.
+    """
+
+    tool: str
+    arguments: dict[str, JsonValue]
+    chunk_ids: tuple[str, ...]
+    milliseconds: float
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Model tokens spent, as the model server counted them; zero without a model."""
+
+    prompt: int = 0
+    completion: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOutcome:
+    """What an agent came back with.
+
+    Attributes:
+        status: ``refused`` is the typed refusal; the text is then only kept for the record.
+        text: Raw text, citing evidence as ``[n]``.
+        evidence: Every passage received, in the order of their numbers.
+        not_found: Parts of the question the agent says it could not find.
+        degraded: Names of what fell back (``no_tool_support``, ``budget_spent``).
+        rounds: Model rounds used; zero without a model.
+        prompt: The messages as sent, for the record; empty without a model.
+    """
+
+    kind: AgentKind
+    model: str
+    status: Literal["answered", "refused"]
+    text: str
+    evidence: tuple[Evidence, ...]
+    tool_calls: tuple[ToolCall, ...]
+    rounds: int = 0
+    tokens: TokenUsage = field(default_factory=TokenUsage)
+    not_found: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+    prompt: tuple[dict[str, JsonValue], ...] = ()
+
+
+class Agent(Protocol):
+    """Answers one task with the tools it is given."""
+
+    @property
+    def kind(self) -> AgentKind:
+        """Which agent this is."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """Name of the model, or of the method when there is none."""
+        ...
+
+    async def answer(self, task: AgentTask, tools: KnowledgeTools) -> AgentOutcome:
+        """Answer or refuse.
+
+        Raises:
+            AgentError: The model is down, over time or speaks garbage.
+            KnowledgeError: The evidence cannot be reached.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""The HTTP API and pages: asking, the guard, citations, fidelity, records."""

@@ -1,0 +1,167 @@
+"""The body of ``POST /ask`` and its answer, as they are on the wire and in the record."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+
+from knowledge.contracts import Cosine, IndexInfo, SearchHit, Share, Signals, Wire
+
+QUESTION_LIMIT_CHARACTERS = 2000
+
+AbstentionReason = Literal[
+    "no_hits",
+    "weak_evidence",
+    "agent_refused",
+    "no_evidence",
+    "insufficient_evidence",
+    "unsupported_answer",
+]
+FidelityVerdict = Literal["exact", "superset", "diverged", "unknown"]
+Status = Literal["answered", "abstained", "needs_clarification"]
+GuardMode = Literal["fixed", "calibrated"]
+
+
+class AskRequest(BaseModel):
+    """A question. Unknown fields are refused; ``source`` null or empty means every source."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    question: Annotated[
+        str,
+        StringConstraints(
+            strip_whitespace=True, min_length=1, max_length=QUESTION_LIMIT_CHARACTERS
+        ),
+    ]
+    top_k: Annotated[int, Field(ge=1, le=50, strict=True)] = 4
+    source: Annotated[str, StringConstraints(max_length=200)] | None = None
+    conversation_id: Annotated[str, StringConstraints(max_length=64)] | None = None
+
+
+class Abstention(Wire):
+    """Why the fixed sentence was shown."""
+
+    reason: AbstentionReason
+    detail: str = Field(description="One sentence a person understands, with the numbers.")
+
+
+class SignalView(Wire):
+    """One signal as the guard used it."""
+
+    name: str
+    number: float
+    contribution: float | None = Field(
+        default=None, description="Its part of the log-odds; null in fixed mode."
+    )
+
+
+class GuardView(Wire):
+    """The verdict on the evidence and all it rests on."""
+
+    mode: GuardMode
+    calibrated: bool = Field(description="False: the threshold is an uncalibrated default.")
+    best_cosine: Cosine | None
+    threshold: float = Field(description="On the cosine in fixed mode, on probability otherwise.")
+    threshold_kind: Literal["cosine", "probability"] = "cosine"
+    probability: Share | None = None
+    signals: Signals
+    contributions: tuple[SignalView, ...] = ()
+    passed: bool
+    reason: str
+
+
+class Span(Wire):
+    """Characters [start, end) of a chunk's text."""
+
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+
+class Citation(Wire):
+    """One source under the answer. ``number`` is an id, the same in text and list."""
+
+    number: int = Field(ge=1)
+    chunk_id: str
+    source_url: str
+    title: str
+    section_heading: str
+    quote: str = Field(description="The words of the chunk that support the citing sentences.")
+    span: Span | None = None
+    support: Share = Field(description="How far the chunk supports the sentences citing it.")
+    verified: bool = Field(description="Whether support reaches the documented threshold.")
+
+
+class SentenceView(Wire):
+    """One sentence of the answer as checked."""
+
+    text: str
+    span: Span = Field(description="Place in the answer.")
+    numbers: tuple[int, ...] = ()
+    support: Share | None = Field(default=None, description="Null for an uncited sentence.")
+    verified: bool = False
+
+
+class RetrievedChunk(SearchHit):
+    """A passage in the inspector, with what became of it."""
+
+    read_by_agent: bool
+    in_guard_search: bool
+    cited: bool
+    number: int | None = Field(default=None, description="Its citation id, when the agent had it.")
+
+
+class ToolCallView(Wire):
+    """One tool call of the agent."""
+
+    tool: str
+    arguments: dict[str, JsonValue]
+    chunk_ids: tuple[str, ...]
+    milliseconds: float
+    error: str = ""
+
+
+class AgentView(Wire):
+    """Who answered and what it did."""
+
+    kind: Literal["extractive", "llm", "gateway"]
+    model: str
+    rounds: int
+    tool_calls: tuple[ToolCallView, ...]
+    tokens: dict[str, int]
+
+
+class Fidelity(Wire):
+    """The evidence the agent read against the evidence the guard judged, by chunk id."""
+
+    verdict: FidelityVerdict
+    shared: tuple[str, ...] = ()
+    agent_only: tuple[str, ...] = ()
+    guard_only: tuple[str, ...] = ()
+
+
+class AskResponse(Wire):
+    """The whole answer. Abstaining is a normal response, with status 200."""
+
+    schema_version: Literal["1"] = Field(default="1", alias="schema", serialization_alias="schema")
+    id: str
+    created_at: str
+    question: str
+    search_question: str
+    conversation_id: str | None = None
+    status: Status
+    abstained: bool
+    answer: str
+    answer_html: str = Field(default="", description="The answer, rendered and sanitised.")
+    not_found: tuple[str, ...] = ()
+    abstention: Abstention | None = None
+    guard: GuardView
+    citations: tuple[Citation, ...] = ()
+    sentences: tuple[SentenceView, ...] = ()
+    removed_markers: tuple[int, ...] = ()
+    retrieved_chunks: tuple[RetrievedChunk, ...] = ()
+    agent: AgentView
+    fidelity: Fidelity
+    degraded: tuple[str, ...] = ()
+    timings_ms: dict[str, float]
+    index: IndexInfo

@@ -1,0 +1,1 @@
+"""Speed and size beside the alternatives."""

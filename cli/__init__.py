@@ -1,0 +1,1 @@
+"""The vouch command: parse, call, print."""

@@ -1,0 +1,1 @@
+"""Context tools for agents, loaded by the MCP process."""

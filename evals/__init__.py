@@ -1,0 +1,1 @@
+"""Evaluation sets, measures, calibration and reports."""

@@ -1,0 +1,1 @@
+"""MCP tools over the index, with an audit row for every call."""

@@ -1,0 +1,1 @@
+"""The retrieval engine and the one owner of the index."""

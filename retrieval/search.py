@@ -1,0 +1,107 @@
+"""One search, as the engine takes and returns it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from retrieval.chunk import Chunk, Occurrence
+from retrieval.manifest import Manifest
+from retrieval.store import Filter
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A query with its bounds.
+
+    Attributes:
+        top_k: Hits to return, 1 to 50.
+        where: Source, labels and fields, applied inside the index query.
+        build: Build to search; empty means the one in force.
+        profile: Retrieval profile; empty means the build's own.
+        explain: Keep every candidate in the outcome, not only those near the head.
+    """
+
+    query: str
+    top_k: int
+    where: Filter = field(default_factory=Filter)
+    build: str = ""
+    profile: str = ""
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One chunk with the numbers of each stage; None where a stage did not see it.
+
+    Attributes:
+        occurrence: The place to show, chosen among those the filter lets through.
+        cosine: Raw dense cosine, in [-1, 1], for every hit however found.
+        sparse_bm25: Raw BM25 with IDF, >= 0.
+        fused_rank: From 1, over all candidates, before near-duplicate removal.
+    """
+
+    chunk: Chunk
+    occurrence: Occurrence
+    cosine: float
+    dense_rank: int | None
+    sparse_rank: int | None
+    sparse_bm25: float | None
+    rrf: float | None
+    zscore: float | None
+    fused_rank: int
+    rerank_logit: float | None = None
+    matched_terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """A candidate left out, and why."""
+
+    chunk_id: str
+    reason: Literal["near_duplicate", "source_cap"]
+    duplicate_of: str | None = None
+    duplicate_cosine: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSignals:
+    """What the guard reads; formulas and ranges are in ``retrieval.signals``."""
+
+    best_cosine: float | None
+    cosine_margin: float
+    sparse_per_term: float
+    term_coverage: float
+    unknown_terms: float
+    hit_count: int
+    more: dict[str, float] = field(default_factory=dict)
+    missing_terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The order of candidates after each stage, by chunk id."""
+
+    dense: tuple[str, ...]
+    sparse: tuple[str, ...]
+    fused: tuple[str, ...]
+    reranked: tuple[str, ...]
+    selected: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOutcome:
+    """Everything one search produced.
+
+    Attributes:
+        hits: At most top_k, in final order; the chunk of the best cosine is always among them.
+        degraded: Names of stages that fell back (``rerank_failed``).
+    """
+
+    query: str
+    hits: tuple[Hit, ...]
+    signals: SearchSignals
+    manifest: Manifest
+    filtered: tuple[Filtered, ...]
+    trace: Trace
+    degraded: tuple[str, ...] = ()

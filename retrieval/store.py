@@ -1,0 +1,112 @@
+"""The port to a vector index: what the engine and the ingestion ask of any of them.
+
+Two adapters implement it, ``store_edge`` (embedded) and ``store_qdrant`` (a server or cluster), and
+one contract suite holds both to the same answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from retrieval.chunk import Chunk, DenseVector, JsonScalar, Point, SparseVector
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Bounds on a number or a UTC ISO 8601 time; None leaves a side open."""
+
+    at_least: float | str | None = None
+    at_most: float | str | None = None
+
+
+Condition = JsonScalar | tuple[JsonScalar, ...] | Range
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What may be found, applied inside every index query.
+
+    Attributes:
+        source: Only chunks with an occurrence in this source; empty means any.
+        labels: Labels granted to the caller. A chunk is visible when it has a public occurrence or
+            one whose every label is granted.
+        fields: Field name (``section_heading``, ``language``, ``updated_at``, ``metadata.x``) to an
+            equality, an any-of (tuple) or a range.
+        chunk_ids: Only these chunks; None means any.
+    """
+
+    source: str = ""
+    labels: tuple[str, ...] = ()
+    fields: tuple[tuple[str, Condition], ...] = ()
+    chunk_ids: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A point a list brought, with that list's own number.
+
+    Attributes:
+        number: Cosine for the dense list, BM25 with IDF for the sparse list.
+    """
+
+    chunk_id: str
+    number: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPoint:
+    """A point read back, payload always, vectors when asked for."""
+
+    chunk: Chunk
+    dense: DenseVector | None = None
+    sparse: SparseVector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateLists:
+    """Both lists of one batch, each sorted by number then chunk id."""
+
+    dense: tuple[Candidate, ...]
+    sparse: tuple[Candidate, ...]
+
+
+StoreState = Literal["open", "closed"]
+
+
+class Store(Protocol):
+    """One immutable build, open for reading, or being written for the first time."""
+
+    async def write(self, points: Sequence[Point]) -> None:
+        """Write points durably.
+
+        Raises:
+            VectorError: A vector has the wrong dimension, no length, or NaN; names the chunk.
+            IndexUnavailableError: The engine refuses.
+        """
+        ...
+
+    async def candidates(
+        self, dense: DenseVector, sparse: SparseVector, *, limit: int, where: Filter
+    ) -> CandidateLists:
+        """Return the best ``limit`` of each list as one batch, the filter inside the query."""
+        ...
+
+    async def read(
+        self, chunk_ids: Sequence[str], *, where: Filter, with_vectors: bool = False
+    ) -> dict[str, StoredPoint]:
+        """Return the visible ones of these points."""
+        ...
+
+    def scan(self, *, where: Filter) -> AsyncIterator[StoredPoint]:
+        """Yield every visible point, in id order, without vectors."""
+        ...
+
+    async def count(self, *, where: Filter) -> int:
+        """Return the exact number of visible points."""
+        ...
+
+    async def close(self) -> None:
+        """Release the engine; further calls raise IndexUnavailableError."""
+        ...

@@ -1,0 +1,1 @@
+"""What every process needs once: settings base, logs, metrics, health, signed tokens."""

@@ -1,0 +1,1 @@
+"""Every SQL table, the queries on them and the migrations."""
