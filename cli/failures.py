@@ -1,0 +1,32 @@
+"""Turns an expected failure into one clear line and a non-zero exit, at the edge of the process."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+from pydantic import ValidationError
+from rich.markup import escape
+
+from cli.console import err
+from service.errors import VouchError
+
+
+@contextmanager
+def report_failures() -> Iterator[None]:
+    """Print what went wrong without a stack trace, and exit with 1; settings errors exit with 2."""
+    try:
+        yield
+    except VouchError as error:
+        err.print(f"[bold red]{error.code}[/bold red]: {escape(str(error))}")
+        sys.exit(1)
+    except ValidationError as error:
+        for problem in error.errors():
+            place = ".".join(str(part) for part in problem["loc"])
+            err.print(f"[bold red]bad setting[/bold red] {escape(place)}: {escape(problem['msg'])}")
+        sys.exit(2)
+    except httpx.HTTPError as error:
+        err.print(f"[bold red]unreachable[/bold red]: {escape(str(error) or type(error).__name__)}")
+        sys.exit(1)

@@ -1,0 +1,42 @@
+"""What ``vouch up`` itself needs to know, and how it gathers the environment of its children."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from dotenv import dotenv_values
+from pydantic import Field
+
+from service.settings import ServiceSettings
+
+
+class UpSettings(ServiceSettings):
+    """Settings of the launcher."""
+
+    host: str = Field(default="127.0.0.1", description="Address the pages are served on.")
+    port: int = Field(default=8000, ge=0, le=65535, description="Port of the pages and the API.")
+    mcp_port: int = Field(default=8001, ge=0, le=65535, description="Port of the tool server.")
+    database_url: str = ""
+
+
+def gather_environment(dotenv: Path) -> dict[str, str]:
+    """Return the shell's variables over those of a ``.env`` file.
+
+    Only the launcher reads ``.env``; its children are handed what is theirs.
+    """
+    from_file = dotenv_values(dotenv) if dotenv.exists() else {}
+    filled = {name: value for name, value in from_file.items() if value}
+    return {**filled, **os.environ}
+
+
+def read_settings(environment: Mapping[str, str]) -> UpSettings:
+    """Return the launcher's settings from a gathered environment."""
+    known = UpSettings.model_fields
+    values = {
+        name: environment[f"VOUCH_{name.upper()}"]
+        for name in known
+        if environment.get(f"VOUCH_{name.upper()}")
+    }
+    return UpSettings.model_validate(values)
