@@ -1,0 +1,1 @@
+"""Tests, mirroring the packages; contract, end-to-end, browser, fault and security suites beside."""

@@ -1,0 +1,88 @@
+"""Checks of the tree itself that no linter makes: run by ``make check``.
+
+Lock files carry hashes and no addresses, ``.env.example`` names every setting, modules stay small,
+and nothing tracked names a path of one machine.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from pydantic_settings import BaseSettings
+
+from cli.environment import variables_of
+
+ROOT = Path(__file__).resolve().parents[1]
+SETTINGS = (
+    "agent.settings:AgentSettings",
+    "backend.settings:ApiSettings",
+    "cli.settings:UpSettings",
+    "ingestion.settings:IngestionSettings",
+    "mcp_server.settings:McpSettings",
+    "retrieval.settings:RetrievalSettings",
+)
+LAUNCHER_ONLY = {"VOUCH_LIFELINE"}
+MODULE_LIMIT_LINES = 300
+MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|farm|root|home/\w+)/[a-z]")
+
+
+def tracked(*patterns: str) -> list[Path]:
+    """Return the tracked files that match."""
+    listing = subprocess.run(
+        ["git", "ls-files", "--", *patterns], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    return [ROOT / name for name in listing.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def lock_faults() -> list[str]:
+    """Return lock files that carry an address, and lock files that must not be tracked."""
+    faults = [f"{path.name}: not to be tracked" for path in tracked("**/uv.lock", "uv.lock")]
+    for path in tracked("requirements*.lock", "**/package-lock.json"):
+        if re.search(r"https?://|file://", path.read_text()):
+            faults.append(f"{path.relative_to(ROOT)}: carries an address")
+    return faults
+
+
+def setting_faults() -> list[str]:
+    """Return settings that ``.env.example`` lacks, and names in it that nothing reads."""
+    known: set[str] = set()
+    for entry in SETTINGS:
+        module, _, name = entry.partition(":")
+        settings: type[BaseSettings] = getattr(importlib.import_module(module), name)
+        known |= variables_of(settings)
+    known -= LAUNCHER_ONLY
+    text = (ROOT / ".env.example").read_text()
+    listed = set(re.findall(r"^#? ?([A-Z][A-Z0-9_]+)=", text, flags=re.MULTILINE))
+    return [f".env.example lacks {name}" for name in sorted(known - listed)] + [
+        f".env.example has {name}, which nothing reads" for name in sorted(listed - known)
+    ]
+
+
+def text_faults() -> list[str]:
+    """Return modules that grew too long, and paths of one machine in tracked text."""
+    faults: list[str] = []
+    for path in tracked("*.py", "*.md", "*.yaml", "*.yml", "*.toml", "*.sh", "Makefile"):
+        text = path.read_text()
+        name = path.relative_to(ROOT)
+        if path.suffix == ".py" and "tests" not in name.parts:
+            lines = text.count("\n")
+            if lines > MODULE_LIMIT_LINES:
+                faults.append(f"{name}: {lines} lines, more than one noun?")
+        if path.name != "hygiene.py" and MACHINE_PATH.search(text):
+            faults.append(f"{name}: names a path of one machine")
+    return faults
+
+
+def main() -> int:
+    """Print every fault; the exit code says whether there was one."""
+    faults = [*lock_faults(), *setting_faults(), *text_faults()]
+    sys.stdout.writelines(f"{fault}\n" for fault in faults)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
