@@ -1,0 +1,131 @@
+"""Brings a database to the schema of this code, and refuses one from the future.
+
+One tree of migrations serves both the API's database and the tool server's audit: with PostgreSQL
+they are the same database, and with SQLite each file simply has tables it does not use.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import text
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
+
+from storage.database import driver_url
+from storage.errors import DatabaseUnavailableError, SchemaError
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+# Any number will do, as long as every migrator asks PostgreSQL for the same lock.
+_ADVISORY_LOCK = 7_086_824
+
+
+def upgrade(url: str, revision: str = "head") -> str:
+    """Bring the database up; call it in a thread when a loop runs.
+
+    Args:
+        url: As for ``Database``.
+        revision: Where to stop.
+
+    Returns:
+        The revision the database is at.
+
+    Raises:
+        SchemaError: The database is newer than this code.
+        DatabaseUnavailableError: It cannot be reached.
+    """
+
+    def work(connection: Connection) -> None:
+        _refuse_newer(connection)
+        command.upgrade(_config(connection), revision)
+
+    _run(url, work)
+    return current(url)
+
+
+def downgrade(url: str, revision: str) -> None:
+    """Bring the database down to an earlier revision; ``base`` empties it."""
+
+    def work(connection: Connection) -> None:
+        _refuse_newer(connection)
+        command.downgrade(_config(connection), revision)
+
+    _run(url, work)
+
+
+def current(url: str) -> str:
+    """Return the database's revision; empty for one never migrated."""
+    found: list[str] = []
+    _run(url, lambda connection: found.append(_revision(connection)))
+    return found[0]
+
+
+def head() -> str:
+    """Return the newest revision this code knows."""
+    return ScriptDirectory(str(_MIGRATIONS)).get_current_head() or ""
+
+
+def check(url: str) -> None:
+    """Do nothing when the database's schema is the one of this code.
+
+    Raises:
+        SchemaError: It is older or newer; says what to do.
+        DatabaseUnavailableError: It cannot be reached.
+    """
+
+    def work(connection: Connection) -> None:
+        _refuse_newer(connection)
+        if _revision(connection) != head():
+            raise SchemaError("the database is older than this program: run `vouch migrate`")
+
+    _run(url, work)
+
+
+def _refuse_newer(connection: Connection) -> None:
+    revision = _revision(connection)
+    known = {script.revision for script in ScriptDirectory(str(_MIGRATIONS)).walk_revisions()}
+    if revision and revision not in known:
+        raise SchemaError(
+            f"the database is at revision {revision}, which this program does not know: "
+            "it was migrated by a newer version; install that version or restore a backup"
+        )
+
+
+def _revision(connection: Connection) -> str:
+    return MigrationContext.configure(connection).get_current_revision() or ""
+
+
+def _config(connection: Connection) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    config.attributes["connection"] = connection
+    return config
+
+
+def _run(url: str, work: Callable[[Connection], None]) -> None:
+    async def main() -> None:
+        engine = create_async_engine(driver_url(url), poolclass=NullPool)
+        try:
+            async with engine.begin() as connection:
+                if connection.dialect.name == "postgresql":
+                    await connection.execute(
+                        text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK}
+                    )
+                await connection.run_sync(work)
+        finally:
+            await engine.dispose()
+
+    try:
+        asyncio.run(main())
+    except (DBAPIError, OSError) as error:
+        raise DatabaseUnavailableError(
+            f"the database cannot be reached or changed: {error}"
+        ) from error
