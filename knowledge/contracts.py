@@ -180,3 +180,24 @@ class Embeddings(Wire):
     model: str
     dimension: int
     vectors: tuple[tuple[float, ...], ...] = Field(description="Unit rows, one per text.")
+
+
+class StageOrder(Wire):
+    """Chunk ids as each stage of a search ordered them, best first."""
+
+    dense: tuple[str, ...] = ()
+    sparse: tuple[str, ...] = ()
+    fused: tuple[str, ...] = ()
+    reranked: tuple[str, ...] = ()
+    selected: tuple[str, ...] = ()
+
+
+class SearchTrace(Wire):
+    """Result of the service tool ``trace_search``: a search with the order after every stage.
+
+    The hits are those ``search_kb`` returns for the same query, top_k and build: one function and
+    one configuration serve both.
+    """
+
+    result: SearchResult
+    stages: StageOrder

@@ -105,3 +105,40 @@ class SearchOutcome:
     filtered: tuple[Filtered, ...]
     trace: Trace
     degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOutcome:
+    """One stored chunk at the place the filter lets through, with the build it was read from."""
+
+    chunk: Chunk
+    occurrence: Occurrence
+    manifest: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class SectionEntry:
+    """One heading of a document, with how many visible chunks it holds."""
+
+    source: str
+    title: str
+    parent_heading: str
+    section_heading: str
+    source_url: str
+    chunks: int
+    first_chunk_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SectionOutcome:
+    """One page of the section tree, in document order.
+
+    Attributes:
+        sources: Visible chunks of each source, over all pages.
+        next_cursor: Empty on the last page.
+    """
+
+    sections: tuple[SectionEntry, ...]
+    sources: dict[str, int]
+    next_cursor: str
+    manifest: Manifest
