@@ -6,7 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
-from knowledge.contracts import Cosine, IndexInfo, SearchHit, Share, Signals, Wire
+from knowledge.contracts import (
+    Cosine,
+    FilteredHit,
+    IndexInfo,
+    SearchHit,
+    Share,
+    Signals,
+    Wire,
+)
 
 QUESTION_LIMIT_CHARACTERS = 2000
 
@@ -160,6 +168,9 @@ class AskResponse(Wire):
     sentences: tuple[SentenceView, ...] = ()
     removed_markers: tuple[int, ...] = ()
     retrieved_chunks: tuple[RetrievedChunk, ...] = ()
+    filtered: tuple[FilteredHit, ...] = Field(
+        default=(), description="What the guard's search found and left out, with the reason."
+    )
     agent: AgentView
     fidelity: Fidelity
     degraded: tuple[str, ...] = ()
