@@ -87,6 +87,10 @@ class IndexInfo(Wire):
     header_format: str = ""
     chunker: str = ""
     chunks: int = Field(default=0, ge=0)
+    model_digest: str = Field(default="", description="Of the embedding model; empty: unknown.")
+    content_digest: str = Field(
+        default="", description="Over the chunk ids: equal content, equal digest; empty: unknown."
+    )
 
 
 class SearchResult(Wire):

@@ -1,0 +1,157 @@
+"""One mapping from errors to HTTP: RFC 9457 problem documents with stable codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from agent.errors import AgentError, ModelTimeoutError
+from backend.errors import (
+    AskTimeoutError,
+    BackendError,
+    ForeignRequestError,
+    OverloadedError,
+    RecordUnavailableError,
+    RequestTooLargeError,
+    UnknownAskError,
+)
+from knowledge.errors import BuildGoneError, KnowledgeError, ToolRefusedError
+from service.errors import VouchError
+from service.logs import get_logger
+from storage.errors import StorageError
+
+PROBLEM_TYPE = "application/problem+json"
+
+_logger = get_logger(__name__)
+
+
+class FieldProblem(BaseModel):
+    """One field of a body that was refused."""
+
+    model_config = ConfigDict(frozen=True)
+
+    field: str
+    message: str
+
+
+class Problem(BaseModel):
+    """An error as every route answers it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: str = Field(default="about:blank")
+    title: str
+    status: int
+    code: str = Field(description="Stable name of the error.")
+    detail: str = ""
+    errors: tuple[FieldProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    status: int
+    title: str
+
+
+# The first class that fits decides, so a subclass stands above its parent.
+_KINDS: tuple[tuple[type[VouchError], _Kind], ...] = (
+    (OverloadedError, _Kind(503, "Too many questions at once")),
+    (AskTimeoutError, _Kind(504, "The question took too long")),
+    (RecordUnavailableError, _Kind(503, "The record cannot be stored")),
+    (UnknownAskError, _Kind(404, "No such record")),
+    (ForeignRequestError, _Kind(403, "Request from elsewhere")),
+    (RequestTooLargeError, _Kind(413, "Request too large")),
+    (ToolRefusedError, _Kind(422, "The search refused the request")),
+    (BuildGoneError, _Kind(503, "The index is being replaced")),
+    (KnowledgeError, _Kind(503, "The documentation cannot be reached")),
+    (ModelTimeoutError, _Kind(504, "The model took too long")),
+    (AgentError, _Kind(502, "The model cannot answer")),
+    (StorageError, _Kind(503, "The database cannot be reached")),
+    (BackendError, _Kind(500, "Internal error")),
+)
+_RETRY_AFTER_SECONDS = 2
+_STATUS_TITLES = {401: "Not allowed", 404: "Not found", 405: "Method not allowed"}
+
+
+def describe_error(error: VouchError) -> Problem:
+    """Return the problem document of one of our errors.
+
+    The detail of an unexpected one stays in the log: it could name what a caller need not know.
+    """
+    kind = next((kind for known, kind in _KINDS if isinstance(error, known)), None)
+    if kind is None:
+        return Problem(title="Internal error", status=500, code=VouchError.code)
+    return Problem(title=kind.title, status=kind.status, code=error.code, detail=str(error))
+
+
+def problem_headers(error: VouchError) -> dict[str, str]:
+    """Return the headers that go with an error: when to try again after a 503."""
+    if isinstance(error, OverloadedError):
+        return {"Retry-After": str(error.retry_after_seconds)}
+    if describe_error(error).status == 503:  # noqa: PLR2004 - the HTTP status itself
+        return {"Retry-After": str(_RETRY_AFTER_SECONDS)}
+    return {}
+
+
+def problem_response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a problem document as a response."""
+    body = problem.model_dump(mode="json", exclude={"errors"} if not problem.errors else set())
+    return JSONResponse(body, problem.status, headers, media_type=PROBLEM_TYPE)
+
+
+def install_problem_handlers(app: FastAPI) -> None:
+    """Make every error of the application a problem document."""
+    app.add_exception_handler(VouchError, _on_ours)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(Exception, _on_unexpected)
+
+
+async def _on_ours(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, VouchError)  # noqa: S101 - how the handler is registered
+    problem = describe_error(error)
+    _logger.warning("request refused", code=problem.code, status=problem.status, detail=str(error))
+    return problem_response(problem, problem_headers(error))
+
+
+async def _on_invalid(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - how the handler is registered
+    fields = tuple(
+        FieldProblem(field=_field_name(item["loc"]), message=str(item["msg"]))
+        for item in error.errors()
+    )
+    named = ", ".join(dict.fromkeys(item.field for item in fields))
+    return problem_response(
+        Problem(
+            title="The request is not valid",
+            status=422,
+            code="invalid_request",
+            detail=f"Look at: {named}",
+            errors=fields,
+        )
+    )
+
+
+async def _on_http(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - how the handler is registered
+    title = _STATUS_TITLES.get(error.status_code, "The request cannot be served")
+    code = title.lower().replace(" ", "_")
+    return problem_response(
+        Problem(title=title, status=error.status_code, code=code), error.headers
+    )
+
+
+async def _on_unexpected(_request: Request, error: Exception) -> Response:
+    _logger.error("unexpected error", exc_info=error)
+    return problem_response(Problem(title="Internal error", status=500, code=VouchError.code))
+
+
+def _field_name(location: tuple[int | str, ...]) -> str:
+    names = [str(part) for part in location if part not in {"body", "query", "path"}]
+    return ".".join(names) or "body"

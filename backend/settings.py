@@ -1,0 +1,147 @@
+"""Settings of the API process, read once at its entry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import NoDecode
+
+from service.errors import SettingsError
+from service.settings import ServiceSettings
+
+DEFAULT_ABSTENTION_SENTENCE = "I could not find this in the documentation."
+
+GuardModeSetting = Literal["auto", "fixed", "calibrated"]
+AskMode = Literal["concurrent", "guard_first"]
+RecordPolicy = Literal["refuse", "spool"]
+SupportPolicy = Literal["mark", "drop", "refuse"]
+LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class ApiSettings(ServiceSettings):
+    """What the API needs. It has no way to the index, and refuses to be given one."""
+
+    env: Literal["dev", "prod"] = Field(
+        default="dev", description="In dev /docs and /redoc are served; in prod they are not."
+    )
+    host: str = Field(default="127.0.0.1", description="Address the pages are served on.")
+    port: int = Field(default=8000, ge=0, le=65535, description="Port of the pages and the API.")
+    mcp_url: str = Field(default="http://127.0.0.1:8001", description="Where the tool server is.")
+    signing_key: SecretStr = Field(
+        default=SecretStr(""), description="Shared with the tool server; at least 16 bytes."
+    )
+    database_url: str = Field(default="", description="Empty: a SQLite file in the data folder.")
+    allowed_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        validation_alias="ALLOWED_ORIGINS",
+        description="Foreign pages that may call the API, separated by commas; empty: none.",
+    )
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(), description="Names the service is reached by beside loopback."
+    )
+    abstention_score_threshold: float | None = Field(
+        default=None,
+        ge=-1.0,
+        le=1.0,
+        validation_alias="ABSTENTION_SCORE_THRESHOLD",
+        description="Floor on the best cosine in every guard mode; unset: the model's default.",
+    )
+    abstention_sentence: str = Field(
+        default=DEFAULT_ABSTENTION_SENTENCE,
+        min_length=1,
+        max_length=300,
+        description="The whole answer of a refusal.",
+    )
+    guard_mode: GuardModeSetting = Field(
+        default="auto", description="auto: calibrated with a usable artefact, else fixed."
+    )
+    ask_mode: AskMode = Field(
+        default="concurrent",
+        description="guard_first: no call to the model before the guard has passed.",
+    )
+    support_policy: SupportPolicy = Field(
+        default="mark", description="What becomes of sentences the evidence does not support."
+    )
+    record_policy: RecordPolicy = Field(
+        default="refuse",
+        description="When the database is down: refuse with 503, or spool to disk and say so.",
+    )
+    shadow_share: float = Field(
+        default=0.0,
+        ge=0.0,
+        le=1.0,
+        description="Share of guard refusals whose agent finishes unseen, to count mistakes.",
+    )
+    request_timeout_seconds: float = Field(
+        default=60.0, gt=0.0, le=600.0, description="Longest an ask may take, waiting included."
+    )
+    knowledge_timeout_seconds: float = Field(
+        default=10.0, gt=0.0, le=120.0, description="Longest one call to the tool server may take."
+    )
+    max_running_asks: int = Field(default=16, ge=1, le=1000, description="Asks worked on at once.")
+    max_waiting_asks: int = Field(
+        default=64, ge=0, le=10000, description="Asks waiting for a place; the rest get 503."
+    )
+    request_limit_bytes: int = Field(
+        default=64 * 1024, ge=1024, le=16 * 1024 * 1024, description="Largest request body."
+    )
+
+    @field_validator("allowed_origins", "allowed_hosts", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(part for item in value.split(",") if (part := item.strip()))
+        return value
+
+    @field_validator("allowed_origins")
+    @classmethod
+    def _check_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in value:
+            if "*" in origin:
+                raise ValueError("ALLOWED_ORIGINS may not hold `*`: name each origin")
+            parts = urlsplit(origin)
+            if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path:
+                raise ValueError(f"ALLOWED_ORIGINS: {origin!r} is not like https://host[:port]")
+        return value
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the service."""
+        return self.host in LOOPBACK_HOSTS
+
+
+def load_settings(environment: Mapping[str, str]) -> ApiSettings:
+    """Read the settings of this process.
+
+    Args:
+        environment: The process's environment variables, for the check below.
+
+    Raises:
+        SettingsError: A setting is missing or malformed, or the environment holds a way to the
+            index: that the API cannot reach it is a matter of what it is given.
+    """
+    forbidden = sorted(
+        name
+        for name, value in environment.items()
+        if value and name.upper() in {"QDRANT_URL", "QDRANT_API_KEY"}
+    )
+    if forbidden:
+        raise SettingsError(
+            f"{' and '.join(forbidden)} set in the API's environment: the API must have no way to "
+            "the index; give these to the tool server only, or start everything with `vouch up`"
+        )
+    try:
+        settings = ApiSettings()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise SettingsError(f"{name}: {first['msg']}") from error
+    if not settings.signing_key.get_secret_value():
+        raise SettingsError(
+            "VOUCH_SIGNING_KEY is not set: the API and the tool server share it; "
+            "`vouch up` makes one"
+        )
+    return settings
