@@ -3,8 +3,10 @@
 Tree:
     AgentError
       ModelUnavailableError   the model endpoint cannot be reached or answers an error status
+        ModelRejectedError    it answers that the request itself is wrong (status 400, 404, 422)
       ModelTimeoutError       the model went over its deadline
       ModelGarbageError       the endpoint answers what no chat model answers
+      CallBudgetSpentError    the ask has no tool call left; handled inside the agent
 """
 
 from __future__ import annotations
@@ -24,6 +26,12 @@ class ModelUnavailableError(AgentError):
     code = "model_unavailable"
 
 
+class ModelRejectedError(ModelUnavailableError):
+    """The endpoint says that the request is wrong: unknown model, parameter it does not take."""
+
+    code = "model_rejected"
+
+
 class ModelTimeoutError(AgentError):
     """The model went over its deadline."""
 
@@ -34,3 +42,9 @@ class ModelGarbageError(AgentError):
     """The endpoint answers what no chat model answers: a page, no choices, broken JSON."""
 
     code = "model_garbage"
+
+
+class CallBudgetSpentError(AgentError):
+    """The ask has no tool call left; the agent answers from what it has."""
+
+    code = "budget_spent"

@@ -1,0 +1,56 @@
+"""What the answering agents are told, read once at the entry point of the API process."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, SecretStr
+
+from service.settings import ServiceSettings
+
+AgentChoice = Literal["auto", "extractive", "llm", "gateway"]
+
+
+class AgentSettings(ServiceSettings):
+    """Which agent answers, and within which budgets."""
+
+    agent: AgentChoice = Field(
+        default="auto",
+        description="auto: the language model when a key or a base URL is set, else extractive.",
+    )
+    model: str = Field(
+        default="gpt-4.1-mini", min_length=1, description="Model name sent to the endpoint."
+    )
+    openai_base_url: str = Field(
+        default="",
+        validation_alias="OPENAI_BASE_URL",
+        description="OpenAI-compatible endpoint; empty means OpenAI's own.",
+    )
+    openai_api_key: SecretStr = Field(
+        default=SecretStr(""),
+        validation_alias="OPENAI_API_KEY",
+        description="Key of the endpoint; servers without keys need none.",
+    )
+    agent_max_rounds: int = Field(
+        default=3, ge=0, le=10, description="Model rounds that may call tools; one more answers."
+    )
+    agent_max_calls: int = Field(
+        default=8, ge=1, le=50, description="Tool calls per ask, the runtime's first included."
+    )
+    agent_max_tokens: int = Field(
+        default=32_000, ge=256, description="Model tokens per ask, prompts and answers together."
+    )
+    agent_seconds: float = Field(
+        default=45.0, gt=0, le=600, description="Seconds an agent may take for one ask."
+    )
+    model_context_tokens: int = Field(
+        default=8192, ge=512, description="Context window of the model; evidence is cut to fit."
+    )
+    model_answer_tokens: int = Field(
+        default=800, ge=32, description="Longest answer of one model round, in tokens."
+    )
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a model endpoint is configured."""
+        return bool(self.openai_base_url or self.openai_api_key.get_secret_value())
