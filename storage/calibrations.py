@@ -20,6 +20,7 @@ class CalibrationRecord(Table, table=True):
     Attributes:
         id: Digest of the artefact, so that the same artefact is stored once.
         artefact: The artefact as JSON.
+        drift_check: The newest check: build, changed_share, passed, created_at; empty before one.
         is_active: False once it was withdrawn.
     """
 
@@ -30,6 +31,7 @@ class CalibrationRecord(Table, table=True):
     name: str = ""
     is_active: bool = True
     artefact: dict[str, JsonValue] = Field(sa_type=JSON)
+    drift_check: dict[str, JsonValue] = Field(default_factory=dict, sa_type=JSON)
 
 
 class CalibrationStore:
@@ -62,6 +64,16 @@ class CalibrationStore:
         query = select(CalibrationRecord).order_by(col(CalibrationRecord.created_at).desc())
         async with self._database.read() as session:
             return (await session.exec(query)).all()
+
+    async def note_check(self, calibration_id: str, drift_check: dict[str, JsonValue]) -> bool:
+        """Keep the newest drift check with its artefact; says whether it was there."""
+        async with self._database.write() as session:
+            record = await session.get(CalibrationRecord, calibration_id)
+            if record is None:
+                return False
+            record.drift_check = drift_check
+            session.add(record)
+            return True
 
     async def withdraw(self, calibration_id: str) -> bool:
         """Take an artefact out of force; says whether it was there."""

@@ -92,6 +92,7 @@ def upgrade() -> None:
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("is_active", sa.Boolean(), nullable=False),
         sa.Column("artefact", sa.JSON(), nullable=False),
+        sa.Column("drift_check", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_calibrations"),
     )
     op.create_index("ix_calibrations_created_at", "calibrations", ["created_at"])
