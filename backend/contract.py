@@ -108,6 +108,9 @@ class SentenceView(Wire):
     numbers: tuple[int, ...] = ()
     support: Share | None = Field(default=None, description="Null for an uncited sentence.")
     verified: bool = False
+    factual: bool = Field(
+        default=True, description="False for headings, lead-ins and code, which need no citation."
+    )
 
 
 class RetrievedChunk(SearchHit):

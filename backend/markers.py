@@ -23,7 +23,7 @@ _GROUP = re.compile(
     rf"\[(?P<square>{_LIST})\](?P<target>\([^\s()]{{0,500}}\))?"
     rf"|【(?P<wide>{_LIST})(?:†[^】\n]{{0,80}})?】"
 )
-_SEE = re.compile(r"[ \t]*\((?:see(?: also)?|cf\.?|source:?|ref\.?)?[ \t,;]*\)", re.IGNORECASE)
+_SEE = re.compile(r"[ \t]*\((?:see(?: also)?|cf\.?|source:?|ref\.?)?[ \t,;]*\)$", re.IGNORECASE)
 _IDENTIFIER_BEFORE = re.compile(r"(?:(?<![^\W\d])[^\W\d]|[\w.]*[_.\d)\]][\w.]*|argv|args)$")
 _DEFINITION = re.compile(r"^[ \t]{0,3}\[\^?\d{1,6}\]:[ \t]*\S.*$\n?", re.MULTILINE)
 
@@ -108,9 +108,8 @@ def _rewrite(text: str, allowed: AbstractSet[int]) -> tuple[str, list[int]]:
         pieces.append("".join(f"[{n}]" for n in kept))
         position = marker.end
         if not kept and text.startswith(")", position) and (see := _SEE.search(between + ")")):
-            if see.end() == len(between) + 1:
-                pieces[-2] = between[: see.start()]
-                position += 1
+            pieces[-2] = between[: see.start()]
+            position += 1
     pieces.append(text[position:])
     return "".join(pieces), removed
 

@@ -17,7 +17,8 @@ Range: TypeAlias = tuple[int, int]
 _FENCE_OPEN = re.compile(r"^[ ]{0,3}(?:(?:[-*+>]|\d{1,3}[.)])[ ]+)?(?P<fence>`{3,}|~{3,})")
 _BACKTICKS = re.compile(r"`+")
 _LINK = re.compile(
-    r"!?\[(?P<label>[^\[\]\n]{0,300})\]\([ \t]{0,3}<?[^\s()<>]{0,500}(?:\([^\s()]{0,200}\)[^\s()]{0,300})?>?"
+    r"!?\[(?P<label>[^\[\]\n]{0,300})\]"
+    r"\([ \t]{0,3}<?[^\s()<>]{0,500}(?:\([^\s()]{0,200}\)[^\s()]{0,300})?>?"
     r"(?:[ \t]{1,3}(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'))?[ \t]{0,3}\)"
 )
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"'`\[\]]{1,500}", re.IGNORECASE)
@@ -88,12 +89,16 @@ def protected(text: str) -> Ranges:
     """
     coded = code(text)
     found = list(coded)
-    for match in _LINK.finditer(text):
-        if not coded.holds(match.start()) and not _NUMBERS_ONLY.fullmatch(match["label"]):
-            found.append(match.span())
-    for match in _ADDRESS.finditer(text):
-        if not coded.holds(match.start()):
-            found.append((match.start(), match.start() + len(match[0].rstrip(_TRAILING))))
+    found += [
+        match.span()
+        for match in _LINK.finditer(text)
+        if not coded.holds(match.start()) and not _NUMBERS_ONLY.fullmatch(match["label"])
+    ]
+    found += [
+        (match.start(), match.start() + len(match[0].rstrip(_TRAILING)))
+        for match in _ADDRESS.finditer(text)
+        if not coded.holds(match.start())
+    ]
     return merge(found)
 
 

@@ -1,8 +1,9 @@
 """Splitting answers and passages into sentences, with exact offsets.
 
 Documentation is not prose alone. A fence is one unit, a list item, table row or heading starts a
-new one, a soft-wrapped line goes on. Version numbers, abbreviations, code spans and addresses hold
-full stops that end nothing. A citation marker after the full stop belongs to the sentence before it.
+new one, a soft-wrapped line goes on. Version numbers, abbreviations, code spans and addresses
+hold full stops that end nothing. A citation marker after the full stop belongs to the sentence
+before it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from backend.markup import Range, Ranges, fences, merge, protected
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
 
 _MARKER = r"(?:[ \t]?(?:\[\^?\d[\d\s,;–—-]{0,40}\]|【\d[^】\n]{0,40}】)(?:\([^\s()]{0,300}\))?)"
 _BOUNDARY = re.compile(
@@ -26,13 +32,13 @@ _ENUMERATOR = re.compile(r"[\s>*_(#•‣◦+-]*(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})\
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘`]*$")
 _STARTER = re.compile(r"[\s\"'“‘«(\[*_]*(?P<first>\S)")
 _CODE_LIKE = re.compile(r"[a-z]+(?:[A-Z_0-9]|\(|\.[a-z])")
-_ABBREVIATIONS = frozenset(
-    "e.g i.e eg ie cf vs viz resp approx ca al dr mr mrs ms prof st fig figs eq eqs sec ch chap vol "
-    "ed eds pp p no nos ver rev dept est incl excl min max avg jan feb mar apr jun jul aug sep sept "
-    "oct nov dec a.k.a w.r.t".split()
+_ABBREVIATIONS = _words(
+    "e.g i.e eg ie cf vs viz resp approx ca al dr mr mrs ms prof st fig figs eq eqs sec ch "
+    "chap vol ed eds pp p no nos ver rev dept est incl excl min max avg jan feb mar apr jun "
+    "jul aug sep sept oct nov dec a.k.a w.r.t"
 )
-_BEFORE_NUMBER = frozenset("no nos fig figs eq eqs sec ch chap vol p pp ver rev min max ca".split())
-_AMBIGUOUS = frozenset("min max no st sec ed est ch mar".split())
+_BEFORE_NUMBER = _words("no nos fig figs eq eqs sec ch chap vol p pp ver rev min max ca")
+_AMBIGUOUS = _words("min max no st sec ed est ch mar")
 _WRAP_COLUMNS = range(40, 121)
 
 
@@ -69,7 +75,7 @@ def split_sentences(text: str) -> list[Sentence]:
     found: list[Sentence] = []
     position = 0
     for start, end in [*fenced, (len(text), len(text))]:
-        for block_start, block_end in _blocks(text, position, start):
+        for block_start, block_end in _blocks(text, position, start, guarded):
             found += _split_block(text, block_start, block_end, guarded)
         found += _trimmed(text, start, end, is_code=True)
         position = end
@@ -85,7 +91,7 @@ def _trimmed(text: str, start: int, end: int, *, is_code: bool = False) -> list[
     return [Sentence(first, first + len(stripped), stripped, is_code)]
 
 
-def _blocks(text: str, start: int, end: int) -> Iterator[Range]:
+def _blocks(text: str, start: int, end: int, guarded: Ranges) -> Iterator[Range]:
     """Yield paragraphs, list items, table rows and headings of a stretch without fences."""
     lines = _lines(text, start, end)
     widest = max((len(text[a:b]) for a, b in lines), default=0)
@@ -94,6 +100,8 @@ def _blocks(text: str, start: int, end: int) -> Iterator[Range]:
         if opened is None:
             opened = line_start
         following = lines[at + 1] if at + 1 < len(lines) else None
+        if following is not None and guarded.holds(line_end):
+            continue
         if following is None or _breaks(text, (line_start, line_end), following, widest):
             yield opened, line_end
             opened = None

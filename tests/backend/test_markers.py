@@ -8,8 +8,37 @@ from backend.markers import find_markers, keep_markers
 from backend.markup import code
 
 PIECES = st.sampled_from(
-    "[1]|[2]|[9]|[1, 9]|[1-3]|[[9]|1]|(see [9])|(see [2])|`a[9]`|x[9]|tools[9].|[9](http://e.x)|[t](http://e.x)"
-    "|\n[9]: http://e.x\n|【9†source】|【1】|\\[9\\]|[|]|9|,|Text.| |```\n[9]\n```|`|[^9]|[0]|[99999-1]".split("|")
+    [
+        "[1]",
+        "[2]",
+        "[9]",
+        "[1, 9]",
+        "[1-3]",
+        "[[9]",
+        "1]",
+        "(see [9])",
+        "(see [2])",
+        "`a[9]`",
+        "x[9]",
+        "tools[9].",
+        "[9](http://e.x)",
+        "[t](http://e.x)",
+        "\n[9]: http://e.x\n",
+        "【9†source】",
+        "【1】",
+        "\\[9\\]",
+        "[",
+        "]",
+        "9",
+        ",",
+        "Text.",
+        " ",
+        "```\n[9]\n```",
+        "`",
+        "[^9]",
+        "[0]",
+        "[99999-1]",
+    ]
 )
 ANSWERS = st.one_of(
     st.lists(PIECES, max_size=20).map("".join), st.text("[]【】19,-(see )`\\ \n:x", max_size=60)

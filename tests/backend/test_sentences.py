@@ -10,9 +10,42 @@ from backend.sentences import split_sentences
 
 # Pieces that make boundaries interesting; joined in every order by the property tests.
 PIECES = st.sampled_from(
-    "Claude|is|fast.|e.g.|v3.5.1|It costs $3.00.|[1]|[2, 3].|. [4]|`a.b`|```\nx = 1. y\n```|\n\n|\n- item."
-    "|\n1. First|\n| a. B | c |\n|...|Really?|“Quote.”|[a. b](http://x.y/z. )|https://a.b/c.d.|这是。|(See x.)"
-    "|\n# Head|```|``|Dr.|No. 5|\n> said.|!|\t|  ".split("|")
+    [
+        "Claude",
+        "is",
+        "fast.",
+        "e.g.",
+        "v3.5.1",
+        "It costs $3.00.",
+        "[1]",
+        "[2, 3].",
+        ". [4]",
+        "`a.b`",
+        "```\nx = 1. y\n```",
+        "\n\n",
+        "\n- item.",
+        "\n1. First",
+        "\n",
+        " a. B ",
+        " c ",
+        "\n",
+        "...",
+        "Really?",
+        "“Quote.”",
+        "[a. b](http://x.y/z. )",
+        "https://a.b/c.d.",
+        "这是。",
+        "(See x.)",
+        "\n# Head",
+        "```",
+        "``",
+        "Dr.",
+        "No. 5",
+        "\n> said.",
+        "!",
+        "\t",
+        "  ",
+    ]
 )
 DOCUMENTS = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=25).map(" ".join))
 

@@ -1,0 +1,191 @@
+"""From the raw text of an agent to an answer whose every citation was checked.
+
+Only evidence the agent received can be cited. Numbers are ids and are never renumbered. What the
+check finds is shown or acted on by the policy; nothing is taken on the author's word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.contract import Evidence
+from backend.citations_edit import with_markers, without_sentences, without_source_list
+from backend.contract import Citation, SentenceView, Span
+from backend.factual import is_factual
+from backend.markers import find_markers, keep_markers
+from backend.sentences import Sentence, split_sentences
+from backend.support import VERIFIED_SUPPORT, Support, support
+
+Policy = Literal["mark", "drop", "refuse"]
+
+
+@dataclass(frozen=True, slots=True)
+class CitedAnswer:
+    """An answer after the check.
+
+    Attributes:
+        text: What may be shown; every marker in it is ``[n]`` and names received evidence.
+        citations: One for each number in the text, by number.
+        sentences: Every sentence of the text, as checked.
+        removed_markers: Numbers outside the received evidence, in order, with repetitions.
+        dropped: Sentences taken out of the text.
+        attributed: Whether the markers were put in by the check, the author having set none.
+        supported: False: nothing may be shown, the caller refuses.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    sentences: tuple[SentenceView, ...]
+    removed_markers: tuple[int, ...]
+    dropped: tuple[str, ...] = ()
+    attributed: bool = False
+    supported: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A sentence with its support by each cited passage and by all of them together."""
+
+    sentence: Sentence
+    factual: bool
+    by_number: Mapping[int, Support]
+    together: float
+
+    @property
+    def is_verified(self) -> bool:
+        return self.together >= VERIFIED_SUPPORT
+
+
+def cite(raw_text: str, evidence: Sequence[Evidence], policy: Policy = "mark") -> CitedAnswer:
+    """Check an answer against the evidence its author received.
+
+    Args:
+        raw_text: The text as written, citing evidence as ``[n]``.
+        evidence: Every passage received, numbered.
+        policy: What becomes of claims without support: ``mark`` shows them as such, ``drop`` takes
+            them out, ``refuse`` also gives up the answer when its first claim is one of them.
+
+    Returns:
+        The answer. With ``supported`` false nothing in the evidence bears it out.
+    """
+    passages = {item.number: item for item in evidence}
+    kept = keep_markers(without_source_list(raw_text.strip()), passages.keys())
+    text, attributed = kept.text.strip(), False
+    if not find_markers(text):
+        text, attributed = _attribute(text, evidence), True
+    checked = _check(text, passages)
+    unsupported = {i for i, each in enumerate(checked) if each.factual and not each.is_verified}
+    dropped: tuple[str, ...] = ()
+    if policy == "drop" and unsupported:
+        dropped = tuple(checked[i].sentence.text for i in sorted(unsupported))
+        text = without_sentences(text, [each.sentence for each in checked], unsupported)
+        checked = _check(text, passages)
+    citations = _citations(checked, passages)
+    return CitedAnswer(
+        text=text,
+        citations=citations,
+        sentences=tuple(_view(each) for each in checked),
+        removed_markers=kept.removed,
+        dropped=dropped,
+        attributed=attributed and bool(citations),
+        supported=bool(citations) and not (policy == "refuse" and _lacks_main(checked, passages)),
+    )
+
+
+def _attribute(text: str, evidence: Sequence[Evidence]) -> str:
+    """Put a marker at every claim that some passage supports."""
+    sentences = split_sentences(text)
+    numbers: dict[int, list[int]] = {}
+    for index, sentence in enumerate(sentences):
+        if not is_factual(sentence):
+            continue
+        best = max(((_judge(sentence, e), -e.number) for e in evidence), key=_rank, default=None)
+        if best is not None and best[0].verified:
+            numbers[index] = [-best[1]]
+    return with_markers(text, sentences, numbers)
+
+
+def _rank(judged: tuple[Support, int]) -> tuple[float, int]:
+    return judged[0].support, judged[1]
+
+
+def _judge(sentence: Sentence, passage: Evidence) -> Support:
+    return support(sentence.text, passage.text, f"{passage.title}\n{passage.section_heading}")
+
+
+def _check(text: str, passages: Mapping[int, Evidence]) -> list[_Checked]:
+    checked: list[_Checked] = []
+    for sentence in _joined(text, split_sentences(text)):
+        numbers = dict.fromkeys(n for m in find_markers(sentence.text) for n in m.numbers)
+        by_number = {n: _judge(sentence, passages[n]) for n in numbers if n in passages}
+        together = max((each.support for each in by_number.values()), default=0.0)
+        if len(by_number) > 1:
+            together = max(together, _support_of_all(sentence, [passages[n] for n in by_number]))
+        checked.append(_Checked(sentence, is_factual(sentence), by_number, together))
+    return checked
+
+
+def _joined(text: str, sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Join a sentence that is nothing but markers to the one before it."""
+    joined: list[Sentence] = []
+    for sentence in sentences:
+        alone = sentence.text.strip(".,; ")
+        if joined and alone and keep_markers(alone, frozenset()).text.strip(".,; ") == "":
+            start = joined.pop().start
+            joined.append(Sentence(start, sentence.end, text[start : sentence.end]))
+        else:
+            joined.append(sentence)
+    return joined
+
+
+def _support_of_all(sentence: Sentence, passages: Sequence[Evidence]) -> float:
+    """Support by several passages read as one, for a sentence that sums them up."""
+    context = "\n".join(f"{p.title}\n{p.section_heading}" for p in passages)
+    return support(sentence.text, "\n\n".join(p.text for p in passages), context).support
+
+
+def _lacks_main(checked: Sequence[_Checked], passages: Mapping[int, Evidence]) -> bool:
+    """Whether the first claim of the answer is borne out by none of the passages cited in it."""
+    main = next((each for each in checked if each.factual), None)
+    if main is None or main.is_verified:
+        return main is None
+    cited = dict.fromkeys(n for each in checked for n in each.by_number)
+    return not any(_judge(main.sentence, passages[n]).verified for n in cited)
+
+
+def _citations(
+    checked: Sequence[_Checked], passages: Mapping[int, Evidence]
+) -> tuple[Citation, ...]:
+    best: dict[int, Support] = {}
+    for each in checked:
+        for number, found in each.by_number.items():
+            if number not in best or found.support > best[number].support:
+                best[number] = found
+    return tuple(_citation(passages[number], best[number]) for number in sorted(best))
+
+
+def _citation(passage: Evidence, found: Support) -> Citation:
+    return Citation(
+        number=passage.number,
+        chunk_id=passage.chunk_id,
+        source_url=passage.source_url,
+        title=passage.title,
+        section_heading=passage.section_heading,
+        quote=found.quote,
+        span=None if found.span is None else Span(start=found.span[0], end=found.span[1]),
+        support=found.support,
+        verified=found.verified,
+    )
+
+
+def _view(each: _Checked) -> SentenceView:
+    return SentenceView(
+        text=each.sentence.text,
+        span=Span(start=each.sentence.start, end=each.sentence.end),
+        numbers=tuple(each.by_number),
+        support=each.together if each.by_number else None,
+        verified=each.is_verified,
+        factual=each.factual,
+    )
