@@ -118,6 +118,7 @@ class Source(Wire):
     previous_chunk_id: str | None = None
     next_chunk_id: str | None = None
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    build: str = Field(default="", description="Index build it was read from.")
 
 
 class Section(Wire):
@@ -163,6 +164,7 @@ class AuditRow(Wire):
     milliseconds: float
     error: str = Field(default="", description="Code of the failure; empty on success.")
     created_at: str = Field(description="UTC, ISO 8601.")
+    request_id: str = Field(default="", description="Ties the row to the lines of all logs.")
 
 
 class AuditPage(Wire):

@@ -35,6 +35,7 @@ class Claims:
         labels: Access labels granted; chunks with a label outside this set are invisible.
             Chunks without labels are public.
         build: Index build the call is pinned to; empty means the one in force.
+        source: The one source the caller may see; empty means any. Wins over every argument.
         expires_at: Unix time in seconds after which the token is refused.
     """
 
@@ -43,6 +44,7 @@ class Claims:
     scopes: tuple[Scope, ...]
     labels: tuple[str, ...] = ()
     build: str = ""
+    source: str = ""
     expires_at: float = 0.0
 
 
@@ -101,6 +103,7 @@ def _parse(body: str) -> Claims:
             scopes=tuple(fields["scopes"]),
             labels=tuple(fields["labels"]),
             build=str(fields["build"]),
+            source=str(fields["source"]),
             expires_at=float(fields["expires_at"]),
         )
     except (binascii.Error, ValueError, KeyError, TypeError) as error:

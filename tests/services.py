@@ -31,11 +31,7 @@ def require_port(port: int, what: str) -> None:
 def require_chromium() -> str:
     """Return the path of a chromium, or skip or fail."""
     found = next(
-        (
-            path
-            for name in ("chromium", "chromium-browser", "google-chrome")
-            if (path := shutil.which(name))
-        ),
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
         None,
     )
     require(present=found is not None, what="a chromium")

@@ -1,0 +1,144 @@
+"""The record of every tool call: queued at once, committed in groups, complete when read.
+
+A call's row is queued before its answer leaves, and reading the rows of an ask first commits
+everything queued; so a reader sees every call that any caller has had an answer to, and no answer
+waits for a disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+from knowledge.contracts import AuditRow
+from mcp_server.errors import AuditUnavailableError
+from service.health import Check
+from service.logs import get_logger
+from storage.errors import StorageError
+
+_log = get_logger(__name__)
+
+_RETRY_SECONDS = 1.0
+
+
+class AuditSink(Protocol):
+    """Where audit rows are kept. Every method raises ``StorageError`` when it cannot."""
+
+    async def write(self, rows: Sequence[AuditRow]) -> None:
+        """Store rows in one transaction; they are committed when this returns."""
+        ...
+
+    async def rows(self, ask_id: str) -> Sequence[AuditRow]:
+        """Return the stored rows of an ask in the order they were written."""
+        ...
+
+
+class AuditTrail:
+    """Queues rows and commits them in groups.
+
+    Args:
+        sink: Where the rows go.
+        waits: Whether an answer waits until its row is committed. Needed when several server
+            processes share a database, because a reader can only make its own process commit.
+        linger_seconds: How long the writer lets rows gather.
+        capacity: Rows kept while the sink refuses; beyond it calls are refused, because a call
+            that leaves no trace must not be answered.
+    """
+
+    def __init__(
+        self,
+        sink: AuditSink,
+        *,
+        waits: bool = False,
+        linger_seconds: float = 0.05,
+        capacity: int = 10_000,
+    ) -> None:
+        self._sink = sink
+        self._waits = waits
+        self._linger_seconds = linger_seconds
+        self._capacity = capacity
+        self._queued: list[AuditRow] = []
+        self._committing = asyncio.Lock()
+        self._has_rows = asyncio.Event()
+        self._trouble = ""
+
+    def require_room(self) -> None:
+        """Return when one more row can be kept.
+
+        Raises:
+            AuditUnavailableError: The sink has refused for so long that no more rows fit.
+        """
+        if len(self._queued) >= self._capacity:
+            raise AuditUnavailableError("the audit cannot be written, so no call is answered")
+
+    def record(self, row: AuditRow) -> None:
+        """Queue a row; it is part of every later reading."""
+        self._queued.append(row)
+        self._has_rows.set()
+
+    async def settle(self) -> None:
+        """Return when answers may leave: at once, or after the commit when this trail waits.
+
+        Raises:
+            AuditUnavailableError: The trail waits and the rows could not be committed.
+        """
+        if self._waits:
+            await self.commit()
+
+    async def rows(self, ask_id: str) -> tuple[AuditRow, ...]:
+        """Return every finished call of an ask, in order.
+
+        Raises:
+            AuditUnavailableError: The sink cannot be written or read.
+        """
+        await self.commit()
+        try:
+            return tuple(await self._sink.rows(ask_id))
+        except StorageError as error:
+            raise AuditUnavailableError("the audit cannot be read") from error
+
+    async def commit(self) -> None:
+        """Commit everything queued so far, together with whoever else is waiting.
+
+        Raises:
+            AuditUnavailableError: The sink refuses; the rows stay queued.
+        """
+        async with self._committing:
+            batch = self._queued[:]
+            if not batch:
+                return
+            try:
+                await self._sink.write(batch)
+            except StorageError as error:
+                self._trouble = str(error)
+                raise AuditUnavailableError("the audit cannot be written") from error
+            # Rows may have been queued meanwhile; they are behind those just committed.
+            del self._queued[: len(batch)]
+            self._trouble = ""
+
+    async def run(self) -> None:
+        """Commit in groups until cancelled, then once more."""
+        try:
+            while True:
+                await self._has_rows.wait()
+                await asyncio.sleep(self._linger_seconds)
+                self._has_rows.clear()
+                await self._commit_or_retry()
+        finally:
+            await self._commit_or_retry()
+
+    def health(self) -> Check:
+        """Return whether rows can be written."""
+        if self._trouble:
+            detail = f"{len(self._queued)} rows wait: {self._trouble}"
+            return Check(status="degraded", detail=detail)
+        return Check(status="ok")
+
+    async def _commit_or_retry(self) -> None:
+        try:
+            await self.commit()
+        except AuditUnavailableError as error:
+            _log.error("audit_not_written", waiting=len(self._queued), reason=str(error.__cause__))
+            self._has_rows.set()
+            await asyncio.sleep(_RETRY_SECONDS)

@@ -1,0 +1,65 @@
+"""Audit rows in the SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from knowledge.contracts import AuditRow
+from storage.audit import AuditEntry, AuditLog
+from storage.database import Database
+
+
+class SqlAuditSink:
+    """Writes rows in groups and reads them back; implements ``AuditSink``.
+
+    Args:
+        database: Where the audit table is.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._log = AuditLog(database)
+
+    async def write(self, rows: Sequence[AuditRow]) -> None:
+        """Store rows in one transaction."""
+        async with self._database.write() as session:
+            session.add_all(_entry(row) for row in rows)
+
+    async def rows(self, ask_id: str) -> Sequence[AuditRow]:
+        """Return the stored rows of an ask in the order they were written."""
+        return [_row(entry) for entry in await self._log.of_ask(ask_id)]
+
+
+def _entry(row: AuditRow) -> AuditEntry:
+    return AuditEntry(
+        created_at=datetime.fromisoformat(row.created_at),
+        ask_id=row.ask_id,
+        branch=row.branch,
+        caller=row.caller,
+        request_id=row.request_id,
+        tool=row.tool,
+        arguments=row.arguments,
+        chunk_ids=list(row.chunk_ids),
+        cosines=list(row.cosines),
+        build=row.build,
+        milliseconds=row.milliseconds,
+        error=row.error,
+    )
+
+
+def _row(entry: AuditEntry) -> AuditRow:
+    return AuditRow(
+        ask_id=entry.ask_id,
+        branch=entry.branch,
+        caller=entry.caller,
+        tool=entry.tool,
+        arguments=entry.arguments,
+        chunk_ids=tuple(entry.chunk_ids),
+        cosines=tuple(entry.cosines),
+        build=entry.build,
+        milliseconds=entry.milliseconds,
+        error=entry.error,
+        created_at=entry.created_at.isoformat(timespec="milliseconds"),
+        request_id=entry.request_id,
+    )

@@ -1,0 +1,97 @@
+"""Who is calling: a fixed token for search, or claims signed for one branch of one ask.
+
+Labels, build and source come from here and from nowhere else: no argument of a tool can widen what
+its caller may see.
+"""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.server.auth.provider import AccessToken
+
+from mcp_server.errors import NotAuthorisedError
+from service.errors import TokenError
+from service.tokens import Claims, TokenSigner
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who makes a call.
+
+    Attributes:
+        name: Name of the token: a fixed token's own name, or ``signed``.
+    """
+
+    name: str
+    claims: Claims
+
+
+class GrantedToken(AccessToken):
+    """An accepted token with its caller."""
+
+    caller: Caller
+
+
+class TokenGate:
+    """Accepts or refuses bearer tokens; implements the SDK's ``TokenVerifier``.
+
+    Args:
+        fixed_tokens: Name to token, each for search outside an ask.
+        signer: Verifies signed tokens; None accepts none.
+        clock: Returns Unix time in seconds.
+    """
+
+    def __init__(
+        self,
+        fixed_tokens: Mapping[str, str],
+        signer: TokenSigner | None,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._fixed = {name: token.encode() for name, token in fixed_tokens.items()}
+        self._signer = signer
+        self._clock = clock
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Return what the token grants, or None when it is no token of this installation."""
+        caller = self._fixed_caller(token) or self._signed_caller(token)
+        if caller is None:
+            return None
+        scopes: list[str] = list(caller.claims.scopes)
+        return GrantedToken(token=token, client_id=caller.name, scopes=scopes, caller=caller)
+
+    def _fixed_caller(self, token: str) -> Caller | None:
+        given = token.encode()
+        found: Caller | None = None
+        # Every token is compared, so that the time taken does not tell which one was close.
+        for name, expected in self._fixed.items():
+            if hmac.compare_digest(given, expected):
+                claims = Claims(ask_id="", branch="direct", scopes=("search",))
+                found = Caller(name=name, claims=claims)
+        return found
+
+    def _signed_caller(self, token: str) -> Caller | None:
+        if self._signer is None:
+            return None
+        try:
+            claims = self._signer.verify(token, now=self._clock())
+        except TokenError:
+            return None
+        return Caller(name="signed", claims=claims)
+
+
+def current_caller() -> Caller:
+    """Return who makes the present call.
+
+    Raises:
+        NotAuthorisedError: The call did not come through the token gate.
+    """
+    token = get_access_token()
+    if not isinstance(token, GrantedToken):
+        raise NotAuthorisedError("the call carries no accepted token")
+    return token.caller

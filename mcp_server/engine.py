@@ -1,0 +1,60 @@
+"""What the tool server asks of a retrieval engine."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Protocol, TypeAlias
+
+from retrieval.chunk import DenseVector
+from retrieval.manifest import Manifest
+from retrieval.search import SearchOutcome, SearchRequest, SectionOutcome, SourceOutcome
+from retrieval.store import Filter
+
+
+class Engine(Protocol):
+    """Searches and reads one collection. Every method raises ``RetrievalError``."""
+
+    async def search(self, request: SearchRequest) -> SearchOutcome:
+        """Search, with the numbers and the order of every stage."""
+        ...
+
+    async def source(self, chunk_id: str, *, where: Filter, build: str = "") -> SourceOutcome:
+        """Read one visible chunk."""
+        ...
+
+    async def sections(
+        self, source: str, *, cursor: str, where: Filter, build: str = ""
+    ) -> SectionOutcome:
+        """Read one page of the section tree."""
+        ...
+
+    async def related(
+        self, chunk_id: str, *, top_k: int, where: Filter, build: str = ""
+    ) -> SearchOutcome:
+        """Find the chunks nearest to a chunk."""
+        ...
+
+    async def measure(
+        self, query: str, chunk_ids: Sequence[str], *, where: Filter, build: str = ""
+    ) -> Mapping[str, float]:
+        """Return the cosine of each visible chunk against a query."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[DenseVector]:
+        """Return unit vectors of texts, as passages."""
+        ...
+
+    def info(self) -> Manifest:
+        """Return the build in force."""
+        ...
+
+    async def refresh(self) -> None:
+        """Open the published build when it is another than the one in force."""
+        ...
+
+    async def close(self) -> None:
+        """Release the index and the models."""
+        ...
+
+
+EngineOpener: TypeAlias = Callable[[], Awaitable[Engine]]

@@ -1,0 +1,91 @@
+"""Keeps one engine open and on the published build, whatever happens to the index.
+
+The server starts and stays up without an index: calls are then refused with the typed reason, and
+the keeper goes on trying, so that nobody has to restart anything once a build is there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from mcp_server.engine import Engine, EngineOpener
+from retrieval.errors import IndexUnavailableError, RetrievalError
+from service.health import Check
+from service.logs import get_logger
+
+_log = get_logger(__name__)
+
+
+class IndexKeeper:
+    """Owns the engine of this process.
+
+    Args:
+        opener: Opens the engine; raises ``RetrievalError`` while that is impossible.
+        poll_seconds: Time between two looks at the published build.
+    """
+
+    def __init__(self, opener: EngineOpener, *, poll_seconds: float) -> None:
+        self._opener = opener
+        self._poll_seconds = poll_seconds
+        self._engine: Engine | None = None
+        self._trouble: RetrievalError | None = None
+        self._build = ""
+        self.polled = asyncio.Condition()
+
+    def engine(self) -> Engine:
+        """Return the open engine.
+
+        Raises:
+            RetrievalError: Why there is none.
+        """
+        if self._engine is None:
+            raise self._trouble or IndexUnavailableError("the index is still being opened")
+        return self._engine
+
+    def health(self) -> Check:
+        """Return the state of the index."""
+        if self._engine is None:
+            return Check(status="down", detail=str(self._trouble or "the index is being opened"))
+        if self._trouble is not None:
+            return Check(status="degraded", detail=str(self._trouble))
+        return Check(status="ok")
+
+    @property
+    def build(self) -> str:
+        """Name of the build in force; empty while there is none."""
+        return self._build
+
+    async def poll(self) -> None:
+        """Open the engine, or follow the published build, once."""
+        try:
+            if self._engine is None:
+                self._engine = await self._opener()
+            else:
+                await self._engine.refresh()
+        except RetrievalError as error:
+            self._note_trouble(error)
+        else:
+            self._note_build(self._engine.info().build)
+        async with self.polled:
+            self.polled.notify_all()
+
+    async def run(self) -> None:
+        """Poll until cancelled, then close the engine."""
+        try:
+            while True:
+                await self.poll()
+                await asyncio.sleep(self._poll_seconds)
+        finally:
+            if self._engine is not None:
+                await self._engine.close()
+
+    def _note_trouble(self, error: RetrievalError) -> None:
+        if str(error) != str(self._trouble):
+            _log.error("index_trouble", code=error.code, reason=str(error))
+        self._trouble = error
+
+    def _note_build(self, build: str) -> None:
+        self._trouble = None
+        if build != self._build:
+            _log.info("index_build_in_force", build=build, before=self._build)
+        self._build = build

@@ -1,0 +1,153 @@
+"""From what the engine returns to what travels: pure functions, one for each result."""
+
+from __future__ import annotations
+
+from knowledge.contracts import (
+    FilteredHit,
+    IndexInfo,
+    SearchHit,
+    SearchResult,
+    SearchTrace,
+    Section,
+    SectionPage,
+    Signals,
+    Source,
+    StageOrder,
+)
+from retrieval.manifest import Manifest
+from retrieval.search import Hit, SearchOutcome, SectionOutcome, SourceOutcome
+
+
+def index_info(manifest: Manifest) -> IndexInfo:
+    """Return which index a build is."""
+    return IndexInfo(
+        build=manifest.build,
+        embedding_model=manifest.stamp.embedding_model,
+        dimension=manifest.stamp.dimension,
+        profile=manifest.profile,
+        header_format=manifest.stamp.header_format,
+        chunker=manifest.stamp.chunker,
+        chunks=manifest.chunks,
+        model_digest=manifest.stamp.model_digest,
+        content_digest=manifest.content_digest,
+    )
+
+
+def search_result(outcome: SearchOutcome) -> SearchResult:
+    """Return a search as it travels."""
+    return SearchResult(
+        query=outcome.query,
+        hits=tuple(_search_hit(hit) for hit in outcome.hits),
+        signals=_signals(outcome),
+        index=index_info(outcome.manifest),
+        filtered=tuple(
+            FilteredHit(
+                chunk_id=left_out.chunk_id,
+                reason=left_out.reason,
+                duplicate_of=left_out.duplicate_of,
+                duplicate_cosine=_bounded_or_none(left_out.duplicate_cosine),
+            )
+            for left_out in outcome.filtered
+        ),
+        degraded=outcome.degraded,
+    )
+
+
+def search_trace(outcome: SearchOutcome) -> SearchTrace:
+    """Return a search with the order after every stage."""
+    trace = outcome.trace
+    stages = StageOrder(
+        dense=trace.dense,
+        sparse=trace.sparse,
+        fused=trace.fused,
+        reranked=trace.reranked,
+        selected=trace.selected,
+    )
+    return SearchTrace(result=search_result(outcome), stages=stages)
+
+
+def source_text(outcome: SourceOutcome) -> Source:
+    """Return a stored chunk as it travels."""
+    chunk, place = outcome.chunk, outcome.occurrence
+    return Source(
+        chunk_id=chunk.chunk_id,
+        text=chunk.text,
+        source=place.source,
+        source_url=place.source_url,
+        title=place.title,
+        section_heading=place.section_heading,
+        parent_heading=place.parent_heading,
+        position=place.position,
+        previous_chunk_id=place.previous_chunk_id,
+        next_chunk_id=place.next_chunk_id,
+        metadata=dict(chunk.metadata),
+        build=outcome.manifest.build,
+    )
+
+
+def section_page(outcome: SectionOutcome) -> SectionPage:
+    """Return a page of the section tree as it travels."""
+    return SectionPage(
+        sections=tuple(
+            Section(
+                source=entry.source,
+                title=entry.title,
+                parent_heading=entry.parent_heading,
+                section_heading=entry.section_heading,
+                source_url=entry.source_url,
+                chunks=entry.chunks,
+                first_chunk_id=entry.first_chunk_id,
+            )
+            for entry in outcome.sections
+        ),
+        sources=outcome.sources,
+        next_cursor=outcome.next_cursor,
+        index=index_info(outcome.manifest),
+    )
+
+
+def bounded(cosine: float) -> float:
+    """Return a cosine without the last digits by which float32 arithmetic leaves [-1, 1]."""
+    return max(-1.0, min(1.0, float(cosine)))
+
+
+def _bounded_or_none(cosine: float | None) -> float | None:
+    return None if cosine is None else bounded(cosine)
+
+
+def _search_hit(hit: Hit) -> SearchHit:
+    chunk, place = hit.chunk, hit.occurrence
+    return SearchHit(
+        chunk_id=chunk.chunk_id,
+        text=chunk.text,
+        source=place.source,
+        source_url=place.source_url,
+        title=place.title,
+        section_heading=place.section_heading,
+        parent_heading=place.parent_heading,
+        position=place.position,
+        metadata=dict(chunk.metadata),
+        cosine=bounded(hit.cosine),
+        fused_rank=hit.fused_rank,
+        rrf=hit.rrf,
+        zscore=hit.zscore,
+        dense_rank=hit.dense_rank,
+        sparse_rank=hit.sparse_rank,
+        sparse_bm25=hit.sparse_bm25,
+        rerank_logit=hit.rerank_logit,
+        matched_terms=hit.matched_terms,
+    )
+
+
+def _signals(outcome: SearchOutcome) -> Signals:
+    signals = outcome.signals
+    return Signals(
+        best_cosine=_bounded_or_none(signals.best_cosine),
+        cosine_margin=signals.cosine_margin,
+        sparse_per_term=signals.sparse_per_term,
+        term_coverage=signals.term_coverage,
+        unknown_terms=signals.unknown_terms,
+        hit_count=signals.hit_count,
+        more=signals.more,
+        missing_terms=signals.missing_terms,
+    )

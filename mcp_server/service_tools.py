@@ -1,0 +1,93 @@
+"""The tools of the API itself: never given to an agent, outside the pinned list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from mcp.server.mcpserver.tools import Tool
+from pydantic import Field
+
+from knowledge.contracts import AuditPage, Embeddings, Measurement, SearchTrace
+from mcp_server.audit import AuditTrail
+from mcp_server.auth import current_caller
+from mcp_server.filters import Filters, filter_of
+from mcp_server.index_keeper import IndexKeeper
+from mcp_server.replies import bounded, index_info, search_trace
+from mcp_server.server import make_tool
+from mcp_server.tools import ChunkId, Query, TopK, visible_to
+from retrieval.search import SearchRequest
+
+INSTRUCTIONS = "Tools of the API's own: the audit, traced searches, measurements and vectors."
+
+AskId = Annotated[str, Field(min_length=1, max_length=64)]
+ProfileName = Annotated[str, Field(max_length=100, description="Empty: the build's own profile.")]
+ChunkIds = Annotated[list[ChunkId], Field(max_length=200)]
+Texts = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=20_000)]], Field(min_length=1, max_length=64)
+]
+
+
+class ServiceTools:
+    """The service tools over the engine and the audit.
+
+    Args:
+        keeper: Holds the engine, or the reason why there is none.
+        trail: The audit of this server.
+    """
+
+    def __init__(self, keeper: IndexKeeper, trail: AuditTrail) -> None:
+        self._keeper = keeper
+        self._trail = trail
+
+    def all(self) -> Sequence[Tool]:
+        """Return every tool of the set."""
+        functions = (self.read_audit, self.trace_search, self.measure_chunks, self.embed_texts)
+        return [make_tool(function) for function in functions]
+
+    async def read_audit(self, ask_id: AskId) -> AuditPage:
+        """Return every finished tool call of an ask, in order."""
+        return AuditPage(rows=await self._trail.rows(ask_id))
+
+    async def trace_search(
+        self,
+        query: Query,
+        filters: Filters,
+        top_k: TopK = 4,
+        profile: ProfileName = "",
+        explain: bool = False,  # noqa: FBT001, FBT002 - a tool's arguments are named on the wire
+    ) -> SearchTrace:
+        """Search as search_kb does, and return the order after every stage as well."""
+        claims = current_caller().claims
+        request = SearchRequest(
+            query=query,
+            top_k=top_k,
+            where=filter_of(filters, claims),
+            build=claims.build,
+            profile=profile,
+            explain=explain,
+        )
+        return search_trace(await self._keeper.engine().search(request))
+
+    async def measure_chunks(self, query: Query, chunk_ids: ChunkIds) -> Measurement:
+        """Return the cosine of each visible chunk against a query."""
+        claims = current_caller().claims
+        engine = self._keeper.engine()
+        cosines = await engine.measure(
+            query, chunk_ids, where=visible_to(claims), build=claims.build
+        )
+        return Measurement(
+            cosines={chunk_id: bounded(cosine) for chunk_id, cosine in cosines.items()},
+            index=index_info(engine.info()),
+        )
+
+    async def embed_texts(self, texts: Texts) -> Embeddings:
+        """Return the unit vector of each text by the index's own model."""
+        engine = self._keeper.engine()
+        vectors = await engine.embed(texts)
+        stamp = engine.info().stamp
+        return Embeddings(
+            model=stamp.embedding_model,
+            dimension=stamp.dimension,
+            vectors=tuple(tuple(float(value) for value in vector) for vector in vectors),
+        )

@@ -1,0 +1,66 @@
+"""Settings of the tool server, read once at its entry."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import NoDecode
+
+from service.settings import ServiceSettings
+
+_LOOPBACK = ("127.0.0.1", "127.0.0.1:*", "localhost", "localhost:*", "[::1]", "[::1]:*")
+
+
+class McpSettings(ServiceSettings):
+    """Address, tokens and limits of the tool server, over the settings of the index it owns.
+
+    There is no setting for a model key: this process never speaks to a language model.
+    """
+
+    mcp_host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    mcp_port: int = Field(default=8001, ge=0, le=65535, description="Port to listen on.")
+    mcp_token: SecretStr | None = Field(
+        default=None, description="Fixed bearer token for search; unset means none is accepted."
+    )
+    signing_key: SecretStr | None = Field(
+        default=None,
+        description="Key shared with the API; unset means no signed token is accepted.",
+    )
+    mcp_allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=_LOOPBACK, description="Host headers accepted, comma-separated; host:* is any port."
+    )
+    mcp_allowed_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(), description="Origin headers accepted, comma-separated; none by default."
+    )
+    mcp_body_limit_bytes: int = Field(
+        default=1_048_576, ge=1024, le=67_108_864, description="Longest request body."
+    )
+    mcp_call_timeout_seconds: float = Field(
+        default=20.0, gt=0, le=300, description="Longest time one tool call may take."
+    )
+    mcp_calls_per_minute: int = Field(
+        default=600, ge=1, le=1_000_000, description="Tool calls one caller may make in a minute."
+    )
+    mcp_concurrent_calls: int = Field(
+        default=32, ge=1, le=1024, description="Tool calls that run at the same time."
+    )
+    mcp_waiting_calls: int = Field(
+        default=256, ge=0, le=65536, description="Tool calls that may wait for their turn."
+    )
+    mcp_log_arguments: bool = Field(
+        default=False, description="Whether log lines hold tool arguments, and so questions."
+    )
+    index_poll_seconds: float = Field(
+        default=1.0, ge=0.05, le=60, description="How often the published build is looked up."
+    )
+    database_url: SecretStr | None = Field(
+        default=None, description="PostgreSQL for the audit; unset means SQLite in the data folder."
+    )
+
+    @field_validator("mcp_allowed_hosts", "mcp_allowed_origins", mode="before")
+    @classmethod
+    def _split(cls, given: object) -> object:
+        if isinstance(given, str):
+            return tuple(part.strip() for part in given.split(",") if part.strip())
+        return given

@@ -1,0 +1,56 @@
+"""The four tools over real HTTP, called by the typed client."""
+
+from __future__ import annotations
+
+import pytest
+
+from knowledge.errors import BuildGoneError, ToolRefusedError
+from tests.mcp_server.serving import claims, connect, serve
+
+
+async def test_search_returns_the_hits_of_the_engine_in_order() -> None:
+    async with serve() as running, connect(running.url) as client:
+        result = await client.bind(claims()).search_kb("what is the limit?", 2)
+    assert [hit.fused_rank for hit in result.hits] == [1, 2]
+    assert result.hits[0].text == "Passage 1 says that the limit is 10 requests."
+    assert result.index.build == "20261129T000000-aaaaaa"
+
+
+async def test_all_four_tools_answer() -> None:
+    async with serve() as running, connect(running.url) as client:
+        tools = client.bind(claims())
+        found = await tools.search_kb("limit", 4)
+        first = found.hits[0].chunk_id
+        source = await tools.get_source(first)
+        related = await tools.get_related(first, 2)
+        page = await tools.list_sections()
+    assert source.text == found.hits[0].text
+    assert first not in {hit.chunk_id for hit in related.hits}
+    assert page.sources == {"guide": 4}
+
+
+async def test_a_label_is_granted_by_the_token_alone() -> None:
+    async with serve() as running, connect(running.url) as client:
+        public = await client.bind(claims()).list_sections("secret")
+        staff = await client.bind(claims(labels=("staff",))).list_sections("secret")
+    assert public.sources == {}
+    assert staff.sources == {"secret": 1}
+
+
+async def test_a_bound_source_wins_over_the_argument_in_every_tool() -> None:
+    async with serve() as running, connect(running.url) as client:
+        bound = client.bind(claims(labels=("staff",)), source="guide")
+        found = await bound.search_kb("limit", 10, source="secret")
+        page = await bound.list_sections("secret")
+        secret = running.engine.chunks[-1].chunk_id
+        with pytest.raises(ToolRefusedError) as refused:
+            await bound.get_source(secret)
+    assert {hit.source for hit in found.hits} == {"guide"}
+    assert page.sources == {"guide": 4}
+    assert refused.value.code == "unknown_chunk"
+
+
+async def test_a_pinned_build_that_is_gone_is_said_to_be_gone() -> None:
+    async with serve() as running, connect(running.url) as client:
+        with pytest.raises(BuildGoneError):
+            await client.bind(claims(build="another")).search_kb("limit", 4)
