@@ -1,0 +1,1 @@
+"""One parser per file, behind one small protocol."""

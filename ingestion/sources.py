@@ -1,0 +1,60 @@
+"""What can be ingested, and the names under which it is found again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from ingestion.errors import SourceError
+from ingestion.sample import DOCS_SOURCE, REFERENCE_SOURCE, docs_folder
+
+SourceKind = Literal["reference", "path", "url"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One body of documents that is replaced as a whole when it is ingested again.
+
+    Attributes:
+        name: Unit of filtering and deletion, shown beside every citation.
+        location: A path or an address; empty for the packaged reference.
+        base_url: Address under which a path's files are published; empty when they are not.
+        labels: Access labels of every document in it; empty means public.
+    """
+
+    name: str
+    kind: SourceKind
+    location: str = ""
+    base_url: str = ""
+    labels: tuple[str, ...] = ()
+
+
+def sample_sources() -> tuple[Source, ...]:
+    """Return the sample corpus: the Python language reference and our own documentation."""
+    reference = Source(REFERENCE_SOURCE, "reference")
+    folder = docs_folder()
+    if not folder.is_dir():
+        return (reference,)
+    return (reference, Source(DOCS_SOURCE, "path", str(folder)))
+
+
+def source_from(
+    argument: str, *, name: str = "", base_url: str = "", labels: tuple[str, ...] = ()
+) -> Source:
+    """Return the source that a command line argument names: a path, an address, or ``sample``.
+
+    Raises:
+        SourceError: The address is neither http nor https, or nothing is at the path.
+    """
+    parts = urlsplit(argument)
+    if "://" in argument:
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise SourceError(f"{argument}: only http and https addresses are read")
+        return Source(name or parts.hostname, "url", argument, labels=labels)
+    path = Path(argument).expanduser()
+    if not path.exists():
+        raise SourceError(f"{argument}: nothing there")
+    default = path.resolve().name if path.is_dir() else path.stem
+    return Source(name or default, "path", str(path), base_url.rstrip("/"), labels)
