@@ -1,0 +1,46 @@
+"""What the pages need from the application; whoever composes it hands it over by this shape."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from fastapi import Request
+
+from backend.contract import AskRequest, AskResponse
+from backend.events import StageEvent
+from knowledge.contracts import Section, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What the index holds.
+
+    Attributes:
+        sources: Chunks of each source, by name.
+        sections: Some of its sections, for example questions.
+    """
+
+    sources: Mapping[str, int]
+    sections: Sequence[Section] = ()
+
+
+class PageServices(Protocol):
+    """The application as the pages see it; every method raises ``VouchError`` and subclasses."""
+
+    def ask(self, body: AskRequest, request: Request) -> AsyncIterator[StageEvent]:
+        """Ask in the name of whoever sent the request."""
+        ...
+
+    async def find(self, ask_id: str, request: Request) -> AskResponse | None:
+        """Return a recorded answer that the sender of the request may see, or None."""
+        ...
+
+    async def holdings(self) -> Holdings:
+        """Return what the index holds."""
+        ...
+
+    async def passage(self, chunk_id: str, request: Request) -> Source:
+        """Return one chunk with its neighbours' ids, if the sender may see it."""
+        ...

@@ -1,0 +1,76 @@
+"""The stages of one ask as pieces of a page, each replacing the one before."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+
+from backend.contract import AskResponse, GuardView
+from backend.events import (
+    AnswerDrafted,
+    Condensed,
+    Done,
+    EvidenceFound,
+    StageEvent,
+    VerdictReached,
+)
+from backend.pages_templates import Templates
+from backend.pages_view import view_answer
+from knowledge.contracts import SearchHit
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What is known so far. Nothing of an answer is ever part of it.
+
+    Attributes:
+        search_question: Empty until it is settled.
+        hits: None until the guard's search came back.
+        guard: None until the evidence was judged.
+        draft: None until the agent finished.
+    """
+
+    search_question: str = ""
+    hits: tuple[SearchHit, ...] | None = None
+    guard: GuardView | None = None
+    draft: AnswerDrafted | None = None
+
+
+def advance(progress: Progress, event: StageEvent) -> Progress:
+    """Return the progress after an event."""
+    match event:
+        case Condensed(search_question=search_question):
+            return replace(progress, search_question=search_question)
+        case EvidenceFound(hits=hits):
+            return replace(progress, hits=hits)
+        case VerdictReached(guard=guard):
+            return replace(progress, guard=guard)
+        case AnswerDrafted():
+            return replace(progress, draft=event)
+        case Done():
+            return progress
+
+
+async def stream_fragments(
+    templates: Templates, events: AsyncIterator[StageEvent], base_url: str
+) -> AsyncIterator[str]:
+    """Yield one piece of HTML for each stage, the last one being the whole answer.
+
+    Args:
+        templates: The page templates.
+        events: The stages of one ask, in order.
+        base_url: Address the page was reached at.
+    """
+    progress = Progress()
+    yield templates.render("_progress.html", progress=progress)
+    async for event in events:
+        if isinstance(event, Done):
+            yield render_answer_fragment(templates, event.response, base_url)
+            return
+        progress = advance(progress, event)
+        yield templates.render("_progress.html", progress=progress)
+
+
+def render_answer_fragment(templates: Templates, response: AskResponse, base_url: str) -> str:
+    """Return the answer as a piece of a page."""
+    return templates.render("_answer.html", view=view_answer(response, base_url))

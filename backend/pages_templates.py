@@ -1,0 +1,101 @@
+"""The template environment: texts, glossary and addresses of static files, composed once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.staticfiles import StaticFiles
+
+from backend.pages_glossary import Glossary
+from backend.pages_texts import Texts
+
+ROOT = Path(__file__).resolve().parent.parent
+FRONTEND = ROOT / "frontend"
+GLOSSARY = ROOT / "docs" / "glossary.md"
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    "vary": "accept",
+}
+
+
+class Templates:
+    """Renders the pages.
+
+    Args:
+        frontend: Folder with ``templates``, ``static`` and ``texts.yaml``.
+        glossary: The page that explains the terms.
+    """
+
+    def __init__(self, frontend: Path = FRONTEND, glossary: Path = GLOSSARY) -> None:
+        self.texts = Texts.load(frontend / "texts.yaml")
+        self.glossary = Glossary.load(glossary)
+        self.static = StaticFiles(directory=frontend / "static")
+        self._digests = _digest(frontend / "static")
+        self._environment = Environment(
+            loader=FileSystemLoader(frontend / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.globals.update(
+            t=self.texts,
+            glossary=self.glossary,
+            asset=self.asset,
+            has_htmx=(frontend / "static" / "vendor" / "htmx.min.js").is_file(),
+        )
+        self._environment.filters.update(number=format_number)
+
+    def asset(self, name: str) -> str:
+        """Return the address of a static file; it changes when the file does."""
+        return f"/static/{name}?v={self._digests.get(name, '0')}"
+
+    def render(self, name: str, **fields: object) -> str:
+        """Return a template filled in."""
+        return self._environment.get_template(name).render(**fields)
+
+    def respond(
+        self,
+        name: str,
+        *,
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
+        **fields: object,
+    ) -> HTMLResponse:
+        """Return a page with the headers that every page has."""
+        return HTMLResponse(
+            self.render(name, **fields), status_code=status, headers={**HEADERS, **(headers or {})}
+        )
+
+
+def format_number(number: float | None, digits: int = 3) -> str:
+    """Return a number to a fixed count of decimals; a dash when there is none."""
+    return "–" if number is None else f"{number:.{digits}f}"
+
+
+def _digest(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+        for path in folder.rglob("*")
+        if path.is_file()
+    }

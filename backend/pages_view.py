@@ -1,0 +1,161 @@
+"""One answer as the page shows it: order, marks and texts, computed without any markup."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from backend.contract import AskResponse, Citation, RetrievedChunk
+from backend.pages_chart import CosineChart, draw_cosines
+from backend.rendering import highlight, render_answer, safe_link
+
+
+@dataclass(frozen=True, slots=True)
+class PassageView:
+    """One passage in the inspector.
+
+    Attributes:
+        anchor: Element id; ``c-n`` for a citation, so that markers reach it.
+        text: The passage, with the words that support the answer marked.
+        link: Address of the original, empty when it is nothing to click on.
+        trail: Title and headings, outermost first, without repetition.
+    """
+
+    anchor: str
+    chunk: RetrievedChunk | None
+    citation: Citation | None
+    text: Markup
+    link: str
+    trail: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerView:
+    """What the template of an answer reads."""
+
+    response: AskResponse
+    answer_html: Markup
+    cited: tuple[PassageView, ...]
+    read: tuple[PassageView, ...]
+    unread: tuple[PassageView, ...]
+    unsupported_count: int
+    chart: CosineChart
+    curl: str
+    markdown: str
+
+    @property
+    def passages(self) -> tuple[PassageView, ...]:
+        """Every passage in the order of the page."""
+        return (*self.cited, *self.read, *self.unread)
+
+
+def view_answer(response: AskResponse, base_url: str) -> AnswerView:
+    """Arrange one response for its page.
+
+    Args:
+        response: What the service answered or recorded.
+        base_url: Address the page was reached at, for the commands to copy.
+    """
+    chunks = {chunk.chunk_id: chunk for chunk in response.retrieved_chunks}
+    cited_ids = {citation.chunk_id for citation in response.citations}
+    others = [chunk for chunk in response.retrieved_chunks if chunk.chunk_id not in cited_ids]
+    unsupported = _unsupported(response)
+    on_cosine = response.guard.threshold_kind == "cosine"
+    return AnswerView(
+        response=response,
+        answer_html=_answer_html(response, unsupported),
+        cited=tuple(_cited(citation, chunks) for citation in response.citations),
+        read=tuple(_other(chunk) for chunk in others if chunk.read_by_agent),
+        unread=tuple(_other(chunk) for chunk in others if not chunk.read_by_agent),
+        unsupported_count=len(unsupported),
+        chart=draw_cosines(
+            response.guard.best_cosine,
+            [chunk.cosine for chunk in response.retrieved_chunks],
+            response.guard.threshold if on_cosine else None,
+        ),
+        curl=make_curl(response, base_url),
+        markdown=make_markdown(response),
+    )
+
+
+def _answer_html(response: AskResponse, unsupported: tuple[str, ...]) -> Markup:
+    if response.abstained:
+        return Markup("<p>{}</p>").format(response.answer)
+    html = render_answer(
+        response.answer,
+        numbers=[citation.number for citation in response.citations],
+        unsupported=unsupported,
+    )
+    return Markup(html)  # noqa: S704 - sanitised by render_answer
+
+
+def _unsupported(response: AskResponse) -> tuple[str, ...]:
+    if response.abstained:
+        return ()
+    return tuple(
+        sentence.text.strip() for sentence in response.sentences if not sentence.verified
+    )
+
+
+def _cited(citation: Citation, chunks: dict[str, RetrievedChunk]) -> PassageView:
+    chunk = chunks.get(citation.chunk_id)
+    if chunk is None:
+        text = escape(citation.quote)
+        trail = _trail(citation.title, "", citation.section_heading)
+    else:
+        span = citation.span
+        text = highlight(chunk.text, span.start, span.end) if span else escape(chunk.text)
+        trail = _trail(chunk.title, chunk.parent_heading, chunk.section_heading)
+    return PassageView(
+        anchor=f"c-{citation.number}",
+        chunk=chunk,
+        citation=citation,
+        text=text,
+        link=safe_link(citation.source_url),
+        trail=trail,
+    )
+
+
+def _other(chunk: RetrievedChunk) -> PassageView:
+    return PassageView(
+        anchor=f"p-{chunk.fused_rank}",
+        chunk=chunk,
+        citation=None,
+        text=escape(chunk.text),
+        link=safe_link(chunk.source_url),
+        trail=_trail(chunk.title, chunk.parent_heading, chunk.section_heading),
+    )
+
+
+def _trail(*parts: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
+
+
+def make_curl(response: AskResponse, base_url: str) -> str:
+    """Return a command that asks the same question again."""
+    body = json.dumps({"question": response.question}, ensure_ascii=False)
+    return (
+        f"curl -s {shlex.quote(base_url.rstrip('/') + '/ask')} "
+        f"-H 'content-type: application/json' -d {shlex.quote(body)}"
+    )
+
+
+def make_markdown(response: AskResponse) -> str:
+    """Return question, answer and references as Markdown to paste elsewhere."""
+    lines = [f"**{response.question}**", "", response.answer]
+    if response.citations:
+        lines += ["", *_references(response.citations)]
+    return "\n".join(lines) + "\n"
+
+
+def _references(citations: Iterable[Citation]) -> list[str]:
+    lines: list[str] = []
+    for citation in citations:
+        heading = ", ".join(_trail(citation.title, citation.section_heading))
+        link = safe_link(citation.source_url)
+        lines.append(f"[{citation.number}] {heading}" + (f" <{link}>" if link else ""))
+    return lines

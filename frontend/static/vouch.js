@@ -1,0 +1,123 @@
+// Comforts on top of pages that work without any script: theme, copying, keys, focus, address.
+"use strict";
+
+const result = () => document.getElementById("result");
+const askForm = () => document.getElementById("ask");
+let path = location.pathname + location.search;
+
+function say(text) {
+  const status = document.getElementById("status");
+  if (status && text && status.textContent !== text) status.textContent = text;
+}
+
+function unhide(root) {
+  root.querySelectorAll("[data-copy][hidden], [data-theme-switch][hidden]").forEach((element) => {
+    element.hidden = false;
+  });
+}
+
+function switchTheme() {
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const theme = (root.dataset.theme || system) === "dark" ? "light" : "dark";
+  root.dataset.theme = theme;
+  try { localStorage.setItem("theme", theme); } catch { /* it lasts as long as the page */ }
+}
+
+async function copy(button) {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.textContent = button.dataset.copied;
+  } catch {
+    button.textContent = button.dataset.failed;
+  }
+  say(button.textContent);
+  setTimeout(() => { button.textContent = label; }, 2000);
+}
+
+// Brings a cited passage into view beside the answer, without moving the answer away.
+function openPassage(link) {
+  const passage = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+  if (!passage) return false;
+  document.querySelectorAll(".passage.current").forEach((other) => other.classList.remove("current"));
+  passage.classList.add("current");
+  if (passage.tagName === "DETAILS") passage.open = true;
+  const mark = passage.querySelector("mark");
+  passage.focus({ preventScroll: true });
+  passage.scrollIntoView({ block: "nearest" });
+  if (mark) mark.scrollIntoView({ block: "nearest" });
+  return true;
+}
+
+function setBusy(busy) {
+  const form = askForm();
+  if (!form) return;
+  form.classList.toggle("busy", busy);
+  form.querySelector("[data-stop]").hidden = !busy;
+  result().setAttribute("aria-busy", String(busy));
+}
+
+function showOffline() {
+  const template = document.getElementById("offline");
+  if (template) result().replaceChildren(template.content.cloneNode(true));
+  settle();
+}
+
+// After each piece of the page has arrived: say where things stand; at the end, go to the answer.
+function settle() {
+  const region = result();
+  unhide(region);
+  say(region.querySelector("[data-status]")?.dataset.status);
+  const end = region.querySelector("[data-focus]");
+  if (end) end.focus({ preventScroll: false });
+  const permalink = region.querySelector("[data-permalink]")?.dataset.permalink;
+  if (permalink && permalink !== path) {
+    history.pushState(null, "", permalink);
+    path = permalink;
+  }
+}
+
+document.addEventListener("click", (event) => {
+  const element = event.target instanceof Element ? event.target : null;
+  const button = element?.closest("[data-copy], [data-theme-switch], [data-stop]");
+  if (button?.dataset.copy) copy(button);
+  else if (button && "themeSwitch" in button.dataset) switchTheme();
+  else if (button) {
+    window.htmx?.trigger(askForm(), "htmx:abort");
+    const note = Object.assign(document.createElement("p"), { className: "note", textContent: button.dataset.stopped });
+    result().replaceChildren(note);
+    say(button.dataset.stopped);
+    setBusy(false);
+  }
+  const link = element?.closest("a.cite, a.source");
+  if (link && openPassage(link)) event.preventDefault();
+});
+
+document.addEventListener("keydown", (event) => {
+  const box = event.target;
+  if (box.id === "question" && event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    askForm().requestSubmit();
+  }
+  if (event.key === "/" && !/INPUT|TEXTAREA|SELECT/.test(box.tagName)) {
+    event.preventDefault();
+    document.getElementById("question")?.focus();
+  }
+});
+
+document.addEventListener("submit", (event) => {
+  const value = event.submitter?.value;
+  if (event.target.matches(".examples") && value) document.getElementById("question").value = value;
+});
+
+document.addEventListener("htmx:before:request", () => setBusy(true));
+document.addEventListener("htmx:finally:request", () => setBusy(false));
+document.addEventListener("htmx:after:swap", settle);
+document.addEventListener("htmx:error", showOffline);
+document.addEventListener("htmx:sse:error", showOffline);
+addEventListener("popstate", () => {
+  if (location.pathname + location.search !== path) location.reload();
+});
+
+unhide(document);
