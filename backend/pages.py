@@ -112,8 +112,8 @@ async def ask_streaming(
         _log(error)
         piece = render_problem(pages.templates, describe_error(error), problem_headers(error))
         yield ServerSentEvent(raw_data=piece)
-    except Exception as error:  # noqa: BLE001 - the edge: the open page must hear of it
-        _logger.error("a page's stream broke", exc_info=error)
+    except Exception:  # the edge of the process: the open page must hear of it
+        _logger.exception("a page's stream broke")
         unknown = Problem(title="", status=500, code=VouchError.code)
         yield ServerSentEvent(raw_data=render_problem(pages.templates, unknown))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -17,17 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 FRONTEND = ROOT / "frontend"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    )
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "content-security-policy": POLICY,
@@ -58,17 +51,21 @@ class Templates:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._environment.globals.update(
-            t=self.texts,
-            glossary=self.glossary,
-            asset=self.asset,
-            has_htmx=(frontend / "static" / "vendor" / "htmx.min.js").is_file(),
-        )
-        self._environment.filters.update(number=format_number)
+        shared: dict[str, object] = {
+            "t": self.texts,
+            "glossary": self.glossary,
+            "asset": self.asset,
+            "has_htmx": (frontend / "static" / "vendor" / "htmx.min.js").is_file(),
+        }
+        self._environment.globals.update(cast("dict[str, type]", shared))
+        self._environment.filters.update(number=format_number, degraded_name=self._name_degraded)
 
     def asset(self, name: str) -> str:
         """Return the address of a static file; it changes when the file does."""
         return f"/static/{name}?v={self._digests.get(name, '0')}"
+
+    def _name_degraded(self, name: str) -> str:
+        return self.texts.either(f"degraded.names.{name}", name)
 
     def render(self, name: str, **fields: object) -> str:
         """Return a template filled in."""

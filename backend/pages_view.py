@@ -96,9 +96,7 @@ def _answer_html(response: AskResponse, unsupported: tuple[str, ...]) -> Markup:
 def _unsupported(response: AskResponse) -> tuple[str, ...]:
     if response.abstained:
         return ()
-    return tuple(
-        sentence.text.strip() for sentence in response.sentences if not sentence.verified
-    )
+    return tuple(sentence.text.strip() for sentence in response.sentences if not sentence.verified)
 
 
 def _cited(citation: Citation, chunks: dict[str, RetrievedChunk]) -> PassageView:

@@ -1,0 +1,102 @@
+# ruff: noqa: ARG002 - the port gives more than a stage needs
+"""An application that serves the pages over answers made by hand, with every stage on demand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from fastapi import FastAPI, Request
+
+from backend.contract import AskRequest, AskResponse
+from backend.errors import OverloadedError
+from backend.events import (
+    AnswerDrafted,
+    Condensed,
+    Done,
+    EvidenceFound,
+    StageEvent,
+    VerdictReached,
+)
+from backend.pages import Pages, router
+from backend.pages_ports import Holdings
+from backend.pages_templates import Templates
+from knowledge.contracts import SearchHit, Source
+from knowledge.errors import KnowledgeUnavailableError
+from tests.browser.answers import (
+    make_answer,
+    make_calibrated_answer,
+    make_hostile_answer,
+    make_refusal,
+)
+
+ANSWERS = (make_answer(), make_refusal(), make_hostile_answer(), make_calibrated_answer())
+
+
+class StagedServices:
+    """Answers by words of the question; ``gate`` holds an ask before its verdict.
+
+    Attributes:
+        gate: Cleared to hold, set to let through.
+        cancelled: Set when an ask is given up by its caller.
+        is_down: Whether the search is out of order.
+    """
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.cancelled = asyncio.Event()
+        self.is_down = False
+        self.asked: list[AskRequest] = []
+
+    async def ask(self, body: AskRequest, request: Request) -> AsyncIterator[StageEvent]:
+        self.asked.append(body)
+        response = choose(body.question)
+        yield Condensed(ask_id=response.id, search_question=response.search_question)
+        if self.is_down:
+            raise KnowledgeUnavailableError("the tool server cannot be reached")
+        if "crowd" in body.question:
+            raise OverloadedError("too many", retry_after_seconds=5)
+        if "burst" in body.question:
+            raise RuntimeError("a secret detail")
+        yield EvidenceFound(hits=tuple(to_hit(response)))
+        try:
+            await self.gate.wait()
+        except (asyncio.CancelledError, GeneratorExit):
+            self.cancelled.set()
+            raise
+        yield VerdictReached(guard=response.guard)
+        if response.guard.passed:
+            yield AnswerDrafted(agent_refused=False, rounds=0)
+        yield Done(response=response)
+
+    async def find(self, ask_id: str, request: Request) -> AskResponse | None:
+        return next((answer for answer in ANSWERS if answer.id == ask_id), None)
+
+    async def holdings(self) -> Holdings:
+        if self.is_down:
+            raise KnowledgeUnavailableError("the tool server cannot be reached")
+        return Holdings(sources={"python-reference": 870, "vouch-docs": 42})
+
+    async def passage(self, chunk_id: str, request: Request) -> Source:
+        raise KnowledgeUnavailableError("no passage here")
+
+
+def choose(question: str) -> AskResponse:
+    words = {"egg": ANSWERS[1], "attack": ANSWERS[2], "calibrated": ANSWERS[3]}
+    return next((answer for word, answer in words.items() if word in question), ANSWERS[0])
+
+
+def to_hit(response: AskResponse) -> list[SearchHit]:
+    fields = set(SearchHit.model_fields)
+    return [
+        SearchHit.model_validate(chunk.model_dump(include=fields))
+        for chunk in response.retrieved_chunks
+    ]
+
+
+def create_stage(services: StagedServices) -> FastAPI:
+    app = FastAPI()
+    app.state.pages = Pages(services=services, templates=Templates())
+    app.include_router(router)
+    return app
