@@ -18,7 +18,7 @@ class SparseVector:
 
     Attributes:
         indices: Term ids, unsigned 32-bit.
-        values: BM25 term weights without IDF, which the index multiplies in at query time.
+        values: Of a passage, BM25 term weights without IDF; of a query, the IDF of each term.
     """
 
     indices: tuple[int, ...]
@@ -71,7 +71,7 @@ class Chunk:
     occurrences: tuple[Occurrence, ...]
     language: str = ""
     updated_at: str = ""
-    metadata: dict[str, JsonScalar] = field(default_factory=dict)
+    metadata: dict[str, JsonScalar] = field(default_factory=dict[str, JsonScalar])
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class SearchSignals:
     term_coverage: float
     unknown_terms: float
     hit_count: int
-    more: dict[str, float] = field(default_factory=dict)
+    more: dict[str, float] = field(default_factory=dict[str, float])
     missing_terms: tuple[str, ...] = ()
 
 

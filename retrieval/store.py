@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from retrieval.chunk import Chunk, DenseVector, JsonScalar, Point, SparseVector
 
@@ -35,12 +35,15 @@ class Filter:
         fields: Field name (``section_heading``, ``language``, ``updated_at``, ``metadata.x``) to an
             equality, an any-of (tuple) or a range.
         chunk_ids: Only these chunks; None means any.
+        all_labels: Lift the check of labels. For building and verifying only; nothing that
+            answers a caller sets it.
     """
 
     source: str = ""
     labels: tuple[str, ...] = ()
     fields: tuple[tuple[str, Condition], ...] = ()
     chunk_ids: tuple[str, ...] | None = None
+    all_labels: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,12 @@ class CandidateLists:
     sparse: tuple[Candidate, ...]
 
 
-StoreState = Literal["open", "closed"]
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Exact numbers of chosen points, by chunk id: cosine, and BM25 with IDF."""
+
+    dense: dict[str, float]
+    sparse: dict[str, float]
 
 
 class Store(Protocol):
@@ -90,7 +98,24 @@ class Store(Protocol):
     async def candidates(
         self, dense: DenseVector, sparse: SparseVector, *, limit: int, where: Filter
     ) -> CandidateLists:
-        """Return the best ``limit`` of each list as one batch, the filter inside the query."""
+        """Return the best ``limit`` of each list as one batch, the filter inside the query.
+
+        Args:
+            dense: Shape (dimension,), float32, unit length.
+            sparse: The query's terms, each weighted by its IDF; may be empty.
+            limit: Most candidates of each list.
+            where: What may be found.
+        """
+        ...
+
+    async def measure(
+        self, dense: DenseVector, sparse: SparseVector, chunk_ids: Sequence[str], *, where: Filter
+    ) -> Measured:
+        """Return the exact numbers of given points against a query, from the stored vectors.
+
+        Points the filter hides are absent from both; a point without a term of the query is
+        absent from ``sparse``.
+        """
         ...
 
     async def read(

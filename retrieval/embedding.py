@@ -1,0 +1,181 @@
+"""Dense embedding: the port, and the ONNX adapter behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.chunk import DenseVector
+from retrieval.errors import InputTooLongError, ModelUnavailableError
+from retrieval.models import ModelSpec, ResolvedModel, advice
+from retrieval.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    from fastembed import TextEmbedding
+
+# One text at a time is the fastest on a processor and needs 300 MB; a batch of 8 needs 700 MB.
+_BATCH_SIZE = 1
+_SPECIAL_TOKENS = 2
+_DEFAULT_INPUT_LIMIT_TOKENS = 512
+_registering = Lock()
+
+
+class DenseEmbedder(Protocol):
+    """Turns texts into unit vectors. Every method blocks: call it from a thread."""
+
+    @property
+    def spec(self) -> ModelSpec:
+        """What the model expects and gives; ``dimension`` is after any cut."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """Identifies the model's files and the cut; vectors of equal digests are comparable."""
+        ...
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The model's own tokenizer."""
+        ...
+
+    def embed_passages(self, texts: Sequence[str]) -> list[DenseVector]:
+        """Embed passages, the passage prefix added here.
+
+        Returns:
+            One vector per text, shape (dimension,), float32, unit length.
+
+        Raises:
+            InputTooLongError: A text with its prefix is over the model's input limit.
+        """
+        ...
+
+    def embed_query(self, text: str) -> DenseVector:
+        """Embed one query, the query prefix added here.
+
+        Returns:
+            Shape (dimension,), float32, unit length.
+
+        Raises:
+            InputTooLongError: The query with its prefix is over the model's input limit.
+        """
+        ...
+
+
+class FastembedEmbedder:
+    """Runs one ONNX model through fastembed.
+
+    Args:
+        resolved: The model and where its files are.
+        threads: Threads of the ONNX session; more than one is slower for short texts.
+        cut_dimension: Keep only the first so many numbers of each vector and renormalise
+            (Matryoshka models); 0 keeps all.
+
+    Raises:
+        ModelUnavailableError: The model cannot be loaded here.
+    """
+
+    def __init__(
+        self, resolved: ResolvedModel, *, threads: int = 1, cut_dimension: int = 0
+    ) -> None:
+        self._model = _load(resolved, threads)
+        spec = resolved.spec
+        self._tokenizer = Tokenizer(_tokenizer_definition(resolved, self._model))
+        dimension = spec.dimension or self._model.embedding_size
+        if cut_dimension > dimension:
+            raise ModelUnavailableError(
+                f"{spec.name} gives {dimension} numbers a vector, so it cannot keep {cut_dimension}"
+            )
+        self._cut = cut_dimension
+        self._spec = replace(
+            spec,
+            dimension=cut_dimension or dimension,
+            input_limit_tokens=spec.input_limit_tokens or _DEFAULT_INPUT_LIMIT_TOKENS,
+        )
+        self._digest = resolved.digest + (f"/{cut_dimension}" if cut_dimension else "")
+
+    @property
+    def spec(self) -> ModelSpec:
+        """What the model expects and gives; ``dimension`` is after any cut."""
+        return self._spec
+
+    @property
+    def digest(self) -> str:
+        """Identifies the model's files and the cut."""
+        return self._digest
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The model's own tokenizer."""
+        return self._tokenizer
+
+    def embed_passages(self, texts: Sequence[str]) -> list[DenseVector]:
+        """Embed passages, the passage prefix added here."""
+        return self._embed([self._spec.passage_prefix + text for text in texts])
+
+    def embed_query(self, text: str) -> DenseVector:
+        """Embed one query, the query prefix added here."""
+        return self._embed([self._spec.query_prefix + text])[0]
+
+    def _embed(self, texts: list[str]) -> list[DenseVector]:
+        limit = self._spec.input_limit_tokens - _SPECIAL_TOKENS
+        for text, tokens in zip(texts, self._tokenizer.count_many(texts), strict=True):
+            if tokens > limit:
+                raise InputTooLongError(
+                    f"a text of {tokens} tokens is over the {limit} that {self._spec.name} reads: "
+                    f"{text[:60]!r}..."
+                )
+        return [self._unit(row) for row in self._model.embed(texts, batch_size=_BATCH_SIZE)]
+
+    def _unit(self, row: NDArray[np.generic]) -> DenseVector:
+        vector = np.asarray(row, dtype=np.float32)
+        if self._cut:
+            vector = vector[: self._cut]
+        length = float(np.linalg.norm(vector))
+        return vector / np.float32(length) if length > 0 else vector
+
+
+def _load(resolved: ResolvedModel, threads: int) -> TextEmbedding:
+    from fastembed import TextEmbedding  # noqa: PLC0415 - a second of import, only where models run
+
+    try:
+        if resolved.directory is None:
+            return TextEmbedding(resolved.spec.name, threads=threads, local_files_only=True)
+        return TextEmbedding(
+            _register(resolved, resolved.directory),
+            specific_model_path=str(resolved.directory),
+            threads=threads,
+        )
+    except Exception as error:  # fastembed and ONNX Runtime raise many kinds
+        raise ModelUnavailableError(advice(resolved.spec.name)) from error
+
+
+def _tokenizer_definition(resolved: ResolvedModel, model: TextEmbedding) -> str:
+    if resolved.directory is not None:
+        return (resolved.directory / "tokenizer.json").read_text(encoding="utf-8")
+    return str(model.model.tokenizer.to_str())  # type: ignore[attr-defined]
+
+
+def _register(resolved: ResolvedModel, directory: Path) -> str:
+    """Make a directory known to fastembed under a name of its own, once per process."""
+    from fastembed import TextEmbedding  # noqa: PLC0415 - see _load
+    from fastembed.common.model_description import ModelSource, PoolingType  # noqa: PLC0415
+
+    model_file = "model.onnx" if (directory / "model.onnx").is_file() else "onnx/model.onnx"
+    name = f"vouch/{resolved.digest.removeprefix('sha256:')[:16]}-{resolved.spec.pooling}"
+    with _registering:
+        if name not in {str(known["model"]) for known in TextEmbedding.list_supported_models()}:
+            TextEmbedding.add_custom_model(
+                model=name,
+                pooling=PoolingType(resolved.spec.pooling.upper()),
+                normalization=True,
+                sources=ModelSource(hf=name),
+                dim=resolved.spec.dimension,
+                model_file=model_file,
+            )
+    return name

@@ -1,0 +1,122 @@
+"""Query vectors for concurrent callers: one computation per text, kept for a while."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from retrieval.chunk import DenseVector
+from retrieval.embedding import DenseEmbedder
+from retrieval.errors import InputTooLongError
+from retrieval.models import ModelSpec
+from retrieval.tokens import Tokenizer
+
+_SPECIAL_TOKENS = 2
+_MOST_PIECES = 8
+
+
+class QueryEmbedder:
+    """Embeds queries off the event loop; callers of the same text share one computation.
+
+    Both branches of an ask search for the same text at the same time: the second waits for the
+    first's vector instead of computing it again. Only vectors are shared, never results.
+
+    Args:
+        embedder: The model, which blocks.
+        cache_size: Texts whose vectors are kept, least recently used dropped first.
+    """
+
+    def __init__(self, embedder: DenseEmbedder, *, cache_size: int = 2048) -> None:
+        self._embedder = embedder
+        self._cache_size = cache_size
+        self._vectors: OrderedDict[tuple[str, str], DenseVector] = OrderedDict()
+        self._pending: dict[tuple[str, str], asyncio.Future[DenseVector]] = {}
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embed")
+
+    @property
+    def spec(self) -> ModelSpec:
+        """The model's table entry."""
+        return self._embedder.spec
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The model's own tokenizer."""
+        return self._embedder.tokenizer
+
+    async def embed(self, text: str) -> DenseVector:
+        """Return the query vector of a text, shape (dimension,), float32, unit length.
+
+        A text longer than the model reads is split at words and the pieces' vectors are averaged
+        and renormalised, so that nothing of it is silently cut.
+
+        Raises:
+            InputTooLongError: More than eight pieces would be needed.
+        """
+        key = (self._embedder.digest, text)
+        known = self._vectors.get(key)
+        if known is not None:
+            self._vectors.move_to_end(key)
+            return known
+        pending = self._pending.get(key)
+        if pending is None:
+            pending = asyncio.get_running_loop().run_in_executor(self._executor, self._pooled, text)
+            self._pending[key] = pending
+            pending.add_done_callback(lambda done: self._keep(key, done))
+        # A caller that gives up must not cancel the computation the others wait for.
+        return await asyncio.shield(pending)
+
+    def close(self) -> None:
+        """Stop the worker thread; computations under way finish."""
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def _keep(self, key: tuple[str, str], done: asyncio.Future[DenseVector]) -> None:
+        self._pending.pop(key, None)
+        if done.cancelled() or done.exception() is not None:
+            return
+        self._vectors[key] = done.result()
+        while len(self._vectors) > self._cache_size:
+            self._vectors.popitem(last=False)
+
+    def _pooled(self, text: str) -> DenseVector:
+        pieces = split_query(text, self._embedder.tokenizer, self._window())
+        vectors = [self._embedder.embed_query(piece) for piece in pieces]
+        if len(vectors) == 1:
+            return vectors[0]
+        mean = np.mean(np.stack(vectors), axis=0)
+        return np.asarray(mean / np.linalg.norm(mean), dtype=np.float32)
+
+    def _window(self) -> int:
+        spec = self._embedder.spec
+        prefix = self._embedder.tokenizer.count(spec.query_prefix) if spec.query_prefix else 0
+        return spec.input_limit_tokens - _SPECIAL_TOKENS - prefix
+
+
+def split_query(text: str, tokenizer: Tokenizer, window_tokens: int) -> list[str]:
+    """Split a text into the fewest pieces of equal length that each fit the window.
+
+    Args:
+        text: Any text.
+        tokenizer: Of the model that will read the pieces.
+        window_tokens: Tokens a piece may have.
+
+    Raises:
+        InputTooLongError: More than eight pieces would be needed.
+    """
+    spans = tokenizer.offsets(text)
+    if len(spans) <= window_tokens:
+        return [text]
+    # A piece's edge may cut a word, and its halves may count one token more than the whole did.
+    room = window_tokens - 2
+    count = -(-len(spans) // room)
+    if count > _MOST_PIECES:
+        raise InputTooLongError(
+            f"the query has {len(spans)} tokens; at most {_MOST_PIECES * room} can be read"
+        )
+    size = -(-len(spans) // count)
+    return [
+        text[spans[start][0] : spans[min(start + size, len(spans)) - 1][1]]
+        for start in range(0, len(spans), size)
+    ]

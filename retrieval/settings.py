@@ -1,0 +1,64 @@
+"""Settings of every process that opens the index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field, SecretStr
+
+from retrieval.models import DEFAULT_MODEL
+from service.settings import ServiceSettings
+
+
+class RetrievalSettings(ServiceSettings):
+    """Where the index is, which model reads it, and how long old builds stay open."""
+
+    collection: str = Field(
+        default="docs",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
+        description="Name of the collection of builds.",
+    )
+    qdrant_url: str = Field(
+        default="",
+        validation_alias="QDRANT_URL",
+        description="Qdrant server or cluster; empty: the embedded index.",
+    )
+    qdrant_api_key: SecretStr = Field(
+        default=SecretStr(""), validation_alias="QDRANT_API_KEY", description="Its key."
+    )
+    qdrant_timeout_seconds: int = Field(
+        default=3, ge=1, le=600, description="Deadline of one call to the Qdrant server."
+    )
+    embedding_model: str = Field(
+        default=DEFAULT_MODEL,
+        description="Model directory, packaged model or fastembed name, tried in this order.",
+    )
+    embedding_threads: int = Field(
+        default=1, ge=1, le=64, description="Threads of one ONNX session."
+    )
+    query_cache_size: int = Field(
+        default=2048, ge=0, le=1_000_000, description="Query vectors kept in memory."
+    )
+    profile: str = Field(default="default", description="Retrieval profile when none is asked for.")
+    profiles_file: Path | None = Field(
+        default=None, description="YAML file of profiles; unset: the packaged one."
+    )
+    build_check_seconds: float = Field(
+        default=0.5, ge=0.0, le=3600.0, description="How often the build pointer is looked at."
+    )
+    build_keep_seconds: float = Field(
+        default=30.0,
+        ge=0.0,
+        le=3600.0,
+        description="How long a replaced build stays open for asks pinned to it.",
+    )
+
+    @property
+    def models_dir(self) -> Path:
+        """Where packaged models are assembled."""
+        return self.data_dir / "models"
+
+    @property
+    def vectors_path(self) -> Path:
+        """The side store of vectors."""
+        return self.data_dir / "vectors.db"

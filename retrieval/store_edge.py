@@ -1,0 +1,308 @@
+"""The embedded index: one qdrant-edge shard in a directory, owned by one process.
+
+The engine holds the interpreter lock inside every call, so calls run straight on the event loop:
+a thread would bring nothing. Searches take 0.1 to 8 milliseconds up to 50,000 points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import qdrant_edge as edge
+
+from retrieval.access import Access, accesses_of
+from retrieval.chunk import DenseVector, Point, SparseVector
+from retrieval.conditions import (
+    AnyText,
+    Either,
+    Equals,
+    Ids,
+    Missing,
+    Node,
+    Numbers,
+    OneElement,
+    Times,
+    conditions,
+)
+from retrieval.errors import IndexUnavailableError, VectorError
+from retrieval.payload import (
+    KEYWORD_FIELDS,
+    TIME_FIELDS,
+    checked_vector,
+    from_payload,
+    seen_by,
+    to_payload,
+)
+from retrieval.store import Candidate, CandidateLists, Filter, Measured, StoredPoint
+
+_DENSE = "dense"
+_SPARSE = "sparse"
+_WRITE_BATCH = 256
+_SCROLL_BATCH = 256
+
+
+class EdgeStore:
+    """One build in one directory.
+
+    Args:
+        shard: An open shard.
+        dimension: Length of its dense vectors.
+        accesses: Every access of the points it holds; points written later add theirs.
+        released: Called once after the shard was closed.
+    """
+
+    def __init__(
+        self,
+        shard: edge.EdgeShard,
+        dimension: int,
+        accesses: Iterable[Access] = (),
+        released: Callable[[], None] | None = None,
+    ) -> None:
+        self._released = released
+        self._shard: edge.EdgeShard | None = shard
+        self._dimension = dimension
+        self._accesses = set(accesses)
+
+    @classmethod
+    def create(cls, path: Path, dimension: int) -> EdgeStore:
+        """Make an empty index in a directory that does not exist yet.
+
+        Raises:
+            IndexUnavailableError: The directory is taken or cannot be written.
+        """
+        config = edge.EdgeConfig(
+            vectors={_DENSE: edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine)},
+            sparse_vectors={_SPARSE: edge.EdgeSparseVectorParams()},
+        )
+        path.mkdir(parents=True, exist_ok=True)
+        with _translated(f"cannot make an index in {path}"):
+            shard = edge.EdgeShard.create(str(path), config)
+            for key in KEYWORD_FIELDS:
+                shard.update(
+                    edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword)
+                )
+            for key in TIME_FIELDS:
+                shard.update(
+                    edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Datetime)
+                )
+        return cls(shard, dimension)
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        dimension: int,
+        accesses: Iterable[Access],
+        released: Callable[[], None] | None = None,
+    ) -> EdgeStore:
+        """Open an index; one process at a time can.
+
+        Raises:
+            IndexUnavailableError: There is none, or another process owns it.
+        """
+        with _translated(f"cannot open the index in {path} (is another process serving it?)"):
+            shard = edge.EdgeShard.load(str(path))
+        return cls(shard, dimension, accesses, released)
+
+    async def write(self, points: Sequence[Point]) -> None:
+        """Write points durably, in small steps so that the event loop keeps turning."""
+        for start in range(0, len(points), _WRITE_BATCH):
+            batch = points[start : start + _WRITE_BATCH]
+            stored = [self._to_stored(point) for point in batch]
+            with _translated("the index refuses the points"):
+                self._open().update(edge.UpdateOperation.upsert_points(stored))
+            for point in batch:
+                self._accesses |= accesses_of(point.chunk)
+
+    async def candidates(
+        self, dense: DenseVector, sparse: SparseVector, *, limit: int, where: Filter
+    ) -> CandidateLists:
+        """Return the best ``limit`` of each list as one batch, the filter inside the query."""
+        found = conditions(where, self._accesses)
+        if found is None:
+            return CandidateLists((), ())
+        lists = self._nearest(dense, sparse, limit, _filter(found))
+        return CandidateLists(*(tuple(sorted(each, key=_order)) for each in lists))
+
+    async def measure(
+        self, dense: DenseVector, sparse: SparseVector, chunk_ids: Sequence[str], *, where: Filter
+    ) -> Measured:
+        """Return the exact numbers of given points against a query."""
+        found = conditions(where, self._accesses)
+        if found is None or not chunk_ids:
+            return Measured({}, {})
+        only = _filter((*found, Ids(tuple(chunk_ids))))
+        near, words = self._nearest(dense, sparse, len(chunk_ids), only)
+        return Measured({c.chunk_id: c.number for c in near}, {c.chunk_id: c.number for c in words})
+
+    async def read(
+        self, chunk_ids: Sequence[str], *, where: Filter, with_vectors: bool = False
+    ) -> dict[str, StoredPoint]:
+        """Return the visible ones of these points."""
+        found = conditions(where, self._accesses)
+        if found is None or not chunk_ids:
+            return {}
+        if not found:  # everything is visible: no need to ask the index who may see what
+            with _translated("the index cannot be read"):
+                records = self._open().retrieve(
+                    list(chunk_ids), with_payload=True, with_vector=with_vectors
+                )
+        else:
+            records, _ = self._scroll(
+                _filter((*found, Ids(tuple(chunk_ids)))),
+                len(chunk_ids),
+                None,
+                with_vectors=with_vectors,
+            )
+        return {str(record.id): _from_record(record, where) for record in records}
+
+    async def scan(self, *, where: Filter) -> AsyncIterator[StoredPoint]:
+        """Yield every visible point, in id order, without vectors."""
+        found = conditions(where, self._accesses)
+        offset: edge.PointId | None = None
+        while found is not None:
+            records, offset = self._scroll(
+                _filter(found), _SCROLL_BATCH, offset, with_vectors=False
+            )
+            for record in records:
+                yield _from_record(record, where)
+            if offset is None:
+                return
+
+    async def count(self, *, where: Filter) -> int:
+        """Return the exact number of visible points."""
+        found = conditions(where, self._accesses)
+        if found is None:
+            return 0
+        with _translated("the index cannot be counted"):
+            return self._open().count(edge.CountRequest(exact=True, filter=_filter(found)))
+
+    async def close(self) -> None:
+        """Release the engine; further calls raise IndexUnavailableError."""
+        shard, self._shard = self._shard, None
+        if shard is not None:
+            with _translated("the index cannot be closed"):
+                shard.flush()
+                shard.close()
+            if self._released is not None:
+                self._released()
+
+    def _open(self) -> edge.EdgeShard:
+        if self._shard is None:
+            raise IndexUnavailableError("the index is closed")
+        return self._shard
+
+    def _to_stored(self, point: Point) -> edge.Point:
+        vectors = {
+            _DENSE: checked_vector(point, self._dimension).tolist(),
+            _SPARSE: edge.SparseVector(list(point.sparse.indices), list(point.sparse.values)),
+        }
+        try:
+            return edge.Point(point.chunk.chunk_id, vectors, to_payload(point.chunk))
+        except ValueError as error:
+            raise VectorError(f"chunk {point.chunk.chunk_id!r}: {error}") from error
+
+    def _nearest(
+        self, dense: DenseVector, sparse: SparseVector, limit: int, only: edge.Filter | None
+    ) -> tuple[list[Candidate], list[Candidate]]:
+        requests = [
+            edge.QueryRequest(
+                limit=limit, query=edge.Query.Nearest(dense.tolist(), using=_DENSE), filter=only
+            )
+        ]
+        if sparse.indices:
+            terms = edge.SparseVector(list(sparse.indices), list(sparse.values))
+            requests.append(
+                edge.QueryRequest(
+                    limit=limit, query=edge.Query.Nearest(terms, using=_SPARSE), filter=only
+                )
+            )
+        with _translated("the index cannot be searched"):
+            found = self._open().query_batch(edge.QueryBatchRequest(requests))
+        lists = [[Candidate(str(p.id), p.score) for p in points] for points in found]
+        return lists[0], lists[1] if sparse.indices else []
+
+    def _scroll(
+        self,
+        only: edge.Filter | None,
+        limit: int,
+        offset: edge.PointId | None,
+        *,
+        with_vectors: bool,
+    ) -> tuple[list[edge.Record], edge.PointId | None]:
+        with _translated("the index cannot be read"):
+            return self._open().scroll(
+                edge.ScrollRequest(
+                    limit=limit,
+                    offset=offset,
+                    filter=only,
+                    with_payload=True,
+                    with_vector=with_vectors,
+                )
+            )
+
+
+def _order(candidate: Candidate) -> tuple[float, str]:
+    return -candidate.number, candidate.chunk_id
+
+
+def _from_record(record: edge.Record, where: Filter) -> StoredPoint:
+    chunk = seen_by(from_payload(str(record.id), record.payload or {}), where)
+    if not record.vector:
+        return StoredPoint(chunk)
+    vectors = cast("dict[str, object]", record.vector)
+    terms = cast("edge.SparseVector", vectors[_SPARSE])
+    return StoredPoint(
+        chunk,
+        np.asarray(vectors[_DENSE], dtype=np.float32),
+        SparseVector(tuple(terms.indices), tuple(terms.values)),
+    )
+
+
+def _filter(found: Iterable[Node]) -> edge.Filter | None:
+    must = [_condition(node) for node in found]
+    return edge.Filter(must=must) if must else None
+
+
+def _field(node: Equals | AnyText | Numbers | Times) -> edge.FieldCondition:
+    match node:
+        case Equals():
+            return edge.FieldCondition(key=node.key, match=edge.MatchValue(node.value))
+        case AnyText():
+            return edge.FieldCondition(key=node.key, match=edge.MatchAny(list(node.values)))
+        case Numbers():
+            bounds = edge.RangeFloat(gte=node.at_least, lte=node.at_most)
+            return edge.FieldCondition(key=node.key, range=bounds)
+        case Times():
+            times = edge.RangeDateTime(gte=node.at_least, lte=node.at_most)
+            return edge.FieldCondition(key=node.key, range=times)
+
+
+def _condition(node: Node) -> edge.ConditionType:
+    match node:
+        case Missing():
+            return edge.IsEmptyCondition(node.key)
+        case Ids():
+            return edge.HasIdCondition(set(node.chunk_ids))
+        case Either():
+            return edge.Filter(should=[_condition(option) for option in node.options])
+        case OneElement():
+            inner = edge.Filter(must=[_condition(leaf) for leaf in node.conditions])
+            return edge.NestedCondition(node.key, inner)
+        case _:
+            return _field(node)
+
+
+@contextmanager
+def _translated(failure: str) -> Generator[None]:
+    """Turn the engine's bare exceptions into ours."""
+    try:
+        yield
+    except (IndexUnavailableError, VectorError):
+        raise
+    except Exception as error:  # the engine raises nothing more precise
+        raise IndexUnavailableError(f"{failure}: {error}") from error

@@ -1,0 +1,298 @@
+"""The index on a Qdrant server or cluster: one collection a build.
+
+Imported only where a server is configured: the client costs two seconds and 130 MB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from typing import cast
+
+import numpy as np
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.conversions.common_types import PointId
+from qdrant_client.http.exceptions import ApiException, ResponseHandlingException
+
+from retrieval.access import Access, accesses_of
+from retrieval.chunk import DenseVector, Point, SparseVector
+from retrieval.conditions import (
+    AnyText,
+    Either,
+    Equals,
+    Ids,
+    Missing,
+    Node,
+    Numbers,
+    OneElement,
+    Times,
+    conditions,
+)
+from retrieval.errors import IndexUnavailableError
+from retrieval.payload import (
+    KEYWORD_FIELDS,
+    TIME_FIELDS,
+    checked_vector,
+    from_payload,
+    seen_by,
+    to_payload,
+)
+from retrieval.store import Candidate, CandidateLists, Filter, Measured, StoredPoint
+
+_DENSE = "dense"
+_SPARSE = "sparse"
+_WRITE_BATCH = 256
+_SCROLL_BATCH = 256
+
+
+class QdrantStore:
+    """One build in one collection.
+
+    Args:
+        client: Shared with other stores; closing a store leaves it open.
+        collection: Name of the build's collection.
+        dimension: Length of its dense vectors.
+        accesses: Every access of the points it holds; points written later add theirs.
+    """
+
+    def __init__(
+        self,
+        client: AsyncQdrantClient,
+        collection: str,
+        dimension: int,
+        accesses: Iterable[Access] = (),
+    ) -> None:
+        self._client: AsyncQdrantClient | None = client
+        self._collection = collection
+        self._dimension = dimension
+        self._accesses = set(accesses)
+
+    @classmethod
+    async def create(
+        cls, client: AsyncQdrantClient, collection: str, dimension: int, *, indexed: bool = True
+    ) -> QdrantStore:
+        """Make an empty collection.
+
+        Args:
+            client: Where.
+            collection: Its name, not taken yet.
+            dimension: Length of its dense vectors.
+            indexed: Make payload indexes; the in-memory client has none and warns.
+
+        Raises:
+            IndexUnavailableError: The server refuses or cannot be reached.
+        """
+        with translated(f"cannot make the collection {collection}"):
+            await client.create_collection(
+                collection,
+                vectors_config={
+                    _DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE)
+                },
+                sparse_vectors_config={_SPARSE: models.SparseVectorParams()},
+            )
+            for key in KEYWORD_FIELDS if indexed else ():
+                await client.create_payload_index(
+                    collection, key, field_schema=models.PayloadSchemaType.KEYWORD
+                )
+            for key in TIME_FIELDS if indexed else ():
+                await client.create_payload_index(
+                    collection, key, field_schema=models.PayloadSchemaType.DATETIME
+                )
+        return cls(client, collection, dimension)
+
+    async def write(self, points: Sequence[Point]) -> None:
+        """Write points durably: each batch is acknowledged before the next is sent."""
+        for start in range(0, len(points), _WRITE_BATCH):
+            batch = points[start : start + _WRITE_BATCH]
+            stored = [self._to_stored(point) for point in batch]
+            with translated("the server refuses the points"):
+                await self._open().upsert(self._collection, stored, wait=True)
+            for point in batch:
+                self._accesses |= accesses_of(point.chunk)
+
+    async def candidates(
+        self, dense: DenseVector, sparse: SparseVector, *, limit: int, where: Filter
+    ) -> CandidateLists:
+        """Return the best ``limit`` of each list as one batch, the filter inside the query."""
+        found = conditions(where, self._accesses)
+        if found is None:
+            return CandidateLists((), ())
+        lists = await self._nearest(dense, sparse, limit, _filter(found), exact=False)
+        return CandidateLists(*(tuple(sorted(each, key=_order)) for each in lists))
+
+    async def measure(
+        self, dense: DenseVector, sparse: SparseVector, chunk_ids: Sequence[str], *, where: Filter
+    ) -> Measured:
+        """Return the exact numbers of given points against a query."""
+        found = conditions(where, self._accesses)
+        if found is None or not chunk_ids:
+            return Measured({}, {})
+        only = _filter((*found, Ids(tuple(chunk_ids))))
+        near, words = await self._nearest(dense, sparse, len(chunk_ids), only, exact=True)
+        return Measured({c.chunk_id: c.number for c in near}, {c.chunk_id: c.number for c in words})
+
+    async def read(
+        self, chunk_ids: Sequence[str], *, where: Filter, with_vectors: bool = False
+    ) -> dict[str, StoredPoint]:
+        """Return the visible ones of these points."""
+        found = conditions(where, self._accesses)
+        if found is None or not chunk_ids:
+            return {}
+        records, _ = await self._scroll(
+            _filter((*found, Ids(tuple(chunk_ids)))),
+            len(chunk_ids),
+            None,
+            with_vectors=with_vectors,
+        )
+        return {str(record.id): _from_record(record, where) for record in records}
+
+    async def scan(self, *, where: Filter) -> AsyncIterator[StoredPoint]:
+        """Yield every visible point, in id order, without vectors."""
+        found = conditions(where, self._accesses)
+        offset: PointId | None = None
+        while found is not None:
+            records, offset = await self._scroll(
+                _filter(found), _SCROLL_BATCH, offset, with_vectors=False
+            )
+            for record in records:
+                yield _from_record(record, where)
+            if offset is None:
+                return
+
+    async def count(self, *, where: Filter) -> int:
+        """Return the exact number of visible points."""
+        found = conditions(where, self._accesses)
+        if found is None:
+            return 0
+        with translated("the collection cannot be counted"):
+            counted = await self._open().count(
+                self._collection, count_filter=_filter(found), exact=True
+            )
+        return counted.count
+
+    async def close(self) -> None:
+        """Let go of the client; further calls raise IndexUnavailableError."""
+        self._client = None
+
+    def _open(self) -> AsyncQdrantClient:
+        if self._client is None:
+            raise IndexUnavailableError("the index is closed")
+        return self._client
+
+    def _to_stored(self, point: Point) -> models.PointStruct:
+        vectors: dict[str, models.Vector] = {
+            _DENSE: checked_vector(point, self._dimension).tolist(),
+            _SPARSE: _terms(point.sparse),
+        }
+        return models.PointStruct(
+            id=point.chunk.chunk_id, vector=vectors, payload=to_payload(point.chunk)
+        )
+
+    async def _nearest(
+        self,
+        dense: DenseVector,
+        sparse: SparseVector,
+        limit: int,
+        only: models.Filter | None,
+        *,
+        exact: bool,
+    ) -> tuple[list[Candidate], list[Candidate]]:
+        requests = [
+            models.QueryRequest(
+                query=dense.tolist(),
+                using=_DENSE,
+                limit=limit,
+                filter=only,
+                params=models.SearchParams(exact=exact),
+            )
+        ]
+        if sparse.indices:
+            requests.append(
+                models.QueryRequest(query=_terms(sparse), using=_SPARSE, limit=limit, filter=only)
+            )
+        with translated("the collection cannot be searched"):
+            found = await self._open().query_batch_points(self._collection, requests=requests)
+        lists = [[Candidate(str(p.id), p.score) for p in each.points] for each in found]
+        return lists[0], lists[1] if sparse.indices else []
+
+    async def _scroll(
+        self,
+        only: models.Filter | None,
+        limit: int,
+        offset: PointId | None,
+        *,
+        with_vectors: bool,
+    ) -> tuple[list[models.Record], PointId | None]:
+        with translated("the collection cannot be read"):
+            return await self._open().scroll(
+                self._collection,
+                scroll_filter=only,
+                limit=limit,
+                offset=offset,
+                with_payload=True,
+                with_vectors=with_vectors,
+            )
+
+
+def _terms(sparse: SparseVector) -> models.SparseVector:
+    return models.SparseVector(indices=list(sparse.indices), values=list(sparse.values))
+
+
+def _order(candidate: Candidate) -> tuple[float, str]:
+    return -candidate.number, candidate.chunk_id
+
+
+def _from_record(record: models.Record, where: Filter) -> StoredPoint:
+    chunk = seen_by(from_payload(str(record.id), record.payload or {}), where)
+    if not record.vector:
+        return StoredPoint(chunk)
+    vectors = cast("dict[str, object]", record.vector)
+    terms = cast("models.SparseVector", vectors[_SPARSE])
+    return StoredPoint(
+        chunk,
+        np.asarray(vectors[_DENSE], dtype=np.float32),
+        SparseVector(tuple(terms.indices), tuple(terms.values)),
+    )
+
+
+def _filter(found: Iterable[Node]) -> models.Filter | None:
+    must = [_condition(node) for node in found]
+    return models.Filter(must=must) if must else None
+
+
+def _field(node: Equals | AnyText | Numbers | Times) -> models.FieldCondition:
+    match node:
+        case Equals():
+            return models.FieldCondition(key=node.key, match=models.MatchValue(value=node.value))
+        case AnyText():
+            return models.FieldCondition(key=node.key, match=models.MatchAny(any=list(node.values)))
+        case Numbers():
+            bounds = models.Range(gte=node.at_least, lte=node.at_most)
+            return models.FieldCondition(key=node.key, range=bounds)
+        case Times():
+            times = models.DatetimeRange.model_validate({"gte": node.at_least, "lte": node.at_most})
+            return models.FieldCondition(key=node.key, range=times)
+
+
+def _condition(node: Node) -> models.Condition:
+    match node:
+        case Missing():
+            return models.IsEmptyCondition(is_empty=models.PayloadField(key=node.key))
+        case Ids():
+            return models.HasIdCondition(has_id=list(node.chunk_ids))
+        case Either():
+            return models.Filter(should=[_condition(option) for option in node.options])
+        case OneElement():
+            inner = models.Filter(must=[_condition(leaf) for leaf in node.conditions])
+            return models.NestedCondition(nested=models.Nested(key=node.key, filter=inner))
+        case _:
+            return _field(node)
+
+
+@contextmanager
+def translated(failure: str) -> Generator[None]:
+    """Turn the client's exceptions into ours."""
+    try:
+        yield
+    except (ApiException, ResponseHandlingException, ValueError, OSError) as error:
+        raise IndexUnavailableError(f"{failure}: {error}") from error
