@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from retrieval.models import ModelSpec
 from retrieval.tokens import Tokenizer
 
 _SPECIAL_TOKENS = 2
+_Key: TypeAlias = tuple[str, bool, str]
 _MOST_PIECES = 8
 
 
@@ -32,8 +34,8 @@ class QueryEmbedder:
     def __init__(self, embedder: DenseEmbedder, *, cache_size: int = 2048) -> None:
         self._embedder = embedder
         self._cache_size = cache_size
-        self._vectors: OrderedDict[tuple[str, str], DenseVector] = OrderedDict()
-        self._pending: dict[tuple[str, str], asyncio.Future[DenseVector]] = {}
+        self._vectors: OrderedDict[_Key, DenseVector] = OrderedDict()
+        self._pending: dict[_Key, asyncio.Future[DenseVector]] = {}
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embed")
 
     @property
@@ -55,14 +57,27 @@ class QueryEmbedder:
         Raises:
             InputTooLongError: More than eight pieces would be needed.
         """
-        key = (self._embedder.digest, text)
+        return await self._vector(text, is_query=True)
+
+    async def embed_passage(self, text: str) -> DenseVector:
+        """Return the passage vector of a text, split and averaged likewise.
+
+        Raises:
+            InputTooLongError: More than eight pieces would be needed.
+        """
+        return await self._vector(text, is_query=False)
+
+    async def _vector(self, text: str, *, is_query: bool) -> DenseVector:
+        key = (self._embedder.digest, is_query, text)
         known = self._vectors.get(key)
         if known is not None:
             self._vectors.move_to_end(key)
             return known
         pending = self._pending.get(key)
         if pending is None:
-            pending = asyncio.get_running_loop().run_in_executor(self._executor, self._pooled, text)
+            pending = asyncio.get_running_loop().run_in_executor(
+                self._executor, self._pooled, text, is_query
+            )
             self._pending[key] = pending
             pending.add_done_callback(lambda done: self._keep(key, done))
         # A caller that gives up must not cancel the computation the others wait for.
@@ -72,7 +87,7 @@ class QueryEmbedder:
         """Stop the worker thread; computations under way finish."""
         self._executor.shutdown(wait=True, cancel_futures=True)
 
-    def _keep(self, key: tuple[str, str], done: asyncio.Future[DenseVector]) -> None:
+    def _keep(self, key: _Key, done: asyncio.Future[DenseVector]) -> None:
         self._pending.pop(key, None)
         if done.cancelled() or done.exception() is not None:
             return
@@ -80,18 +95,19 @@ class QueryEmbedder:
         while len(self._vectors) > self._cache_size:
             self._vectors.popitem(last=False)
 
-    def _pooled(self, text: str) -> DenseVector:
-        pieces = split_query(text, self._embedder.tokenizer, self._window())
-        vectors = [self._embedder.embed_query(piece) for piece in pieces]
+    def _pooled(self, text: str, is_query: bool) -> DenseVector:  # noqa: FBT001 - executor call
+        spec = self._embedder.spec
+        prefix = spec.query_prefix if is_query else spec.passage_prefix
+        taken = _SPECIAL_TOKENS + (self._embedder.tokenizer.count(prefix) if prefix else 0)
+        pieces = split_query(text, self._embedder.tokenizer, spec.input_limit_tokens - taken)
+        if is_query:
+            vectors = [self._embedder.embed_query(piece) for piece in pieces]
+        else:
+            vectors = self._embedder.embed_passages(pieces)
         if len(vectors) == 1:
             return vectors[0]
         mean = np.mean(np.stack(vectors), axis=0)
         return np.asarray(mean / np.linalg.norm(mean), dtype=np.float32)
-
-    def _window(self) -> int:
-        spec = self._embedder.spec
-        prefix = self._embedder.tokenizer.count(spec.query_prefix) if spec.query_prefix else 0
-        return spec.input_limit_tokens - _SPECIAL_TOKENS - prefix
 
 
 def split_query(text: str, tokenizer: Tokenizer, window_tokens: int) -> list[str]:

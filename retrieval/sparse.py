@@ -23,8 +23,8 @@ _QUESTION_WORDS = frozenset(
     word
     for line in (
         "what which who whom whose when where why how do does did can could should would may might",
-        "must shall will am is are was were be been being have has had i me my we our you your tell",
-        "explain describe please give show mean means about there",
+        "must shall will am is are was were be been being have has had i me my we our you your",
+        "tell explain describe please give show mean means about there",
     )
     for word in line.split()
 )

@@ -56,7 +56,7 @@ def chunk(
 
 def vector(seed: int, dimension: int = DIMENSION) -> DenseVector:
     row = np.random.default_rng(seed).normal(size=dimension).astype(np.float32)
-    return row / np.linalg.norm(row)
+    return row / np.float32(np.linalg.norm(row))
 
 
 def point(made: Chunk, seed: int) -> Point:

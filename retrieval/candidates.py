@@ -1,0 +1,103 @@
+"""From a query to the union of both lists, with both exact numbers of every candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from retrieval.chunk import DenseVector, SparseVector
+from retrieval.fusion import Scored
+from retrieval.signals import WeighedTerm
+from retrieval.sparse import Term
+from retrieval.statistics import TermFrequencies
+from retrieval.store import CandidateLists, Filter, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query as the index is asked.
+
+    Attributes:
+        dense: Shape (dimension,), float32, unit length.
+        sparse: Its terms weighted by IDF.
+        words: Its terms with their surface forms, for signals; empty when it is no question.
+        saturation: Most that one term can weigh in a passage.
+        excluded: A chunk that is not to be found: the one that others are related to.
+    """
+
+    dense: DenseVector
+    sparse: SparseVector
+    words: tuple[WeighedTerm, ...]
+    saturation: float
+    excluded: str = ""
+
+
+def weigh(terms: Sequence[Term], frequencies: TermFrequencies) -> tuple[WeighedTerm, ...]:
+    """Return a query's terms with their IDF over what the caller may see."""
+    return tuple(
+        WeighedTerm(term, frequencies.idf(term.term_id), frequencies.frequency(term.term_id) > 0)
+        for term in terms
+    )
+
+
+def with_idf(vector: SparseVector, frequencies: TermFrequencies) -> SparseVector:
+    """Return a query's sparse vector, each term multiplied by its IDF."""
+    weighted = (
+        value * frequencies.idf(term)
+        for term, value in zip(vector.indices, vector.values, strict=True)
+    )
+    return SparseVector(vector.indices, tuple(weighted))
+
+
+async def find_candidates(
+    store: Store, query: Query, where: Filter, limit: int
+) -> tuple[CandidateLists, list[Scored]]:
+    """Return both lists and their union, in chunk id order.
+
+    What only one list brought is measured by the other's number as well, from the stored vectors,
+    so that fusion never guesses.
+    """
+    wanted = limit + bool(query.excluded)
+    lists = await store.candidates(query.dense, query.sparse, limit=wanted, where=where)
+    dense = {c.chunk_id: c.number for c in lists.dense if c.chunk_id != query.excluded}
+    sparse = {c.chunk_id: c.number for c in lists.sparse if c.chunk_id != query.excluded}
+    dense_rank = {chunk_id: rank for rank, chunk_id in enumerate(dense, 1)}
+    sparse_rank = {chunk_id: rank for rank, chunk_id in enumerate(sparse, 1)}
+    lacking = sorted(dense.keys() ^ sparse.keys())
+    measured = await store.measure(query.dense, query.sparse, lacking, where=where)
+    cosines = {**measured.dense, **dense}
+    bm25s = {**measured.sparse, **sparse}
+    union = [
+        Scored(
+            chunk_id=chunk_id,
+            cosine=max(-1.0, min(1.0, cosines[chunk_id])),
+            bm25=bm25s.get(chunk_id, 0.0),
+            dense_rank=dense_rank.get(chunk_id),
+            sparse_rank=sparse_rank.get(chunk_id),
+        )
+        for chunk_id in sorted(dense.keys() | sparse.keys())
+    ]
+    return lists, union
+
+
+def above_floors(
+    candidates: Sequence[Scored], dense_floor: float | None, sparse_floor: float | None
+) -> list[Scored]:
+    """Return the candidates that some list still brings when each has its floor.
+
+    A floor takes a candidate out of fusion only: what the guard reads is computed over all.
+
+    Args:
+        candidates: The union of both lists.
+        dense_floor: Least cosine of the dense list; None means no floor.
+        sparse_floor: Least BM25 of the sparse list; None means no floor.
+    """
+    kept: list[Scored] = []
+    for candidate in candidates:
+        is_low = dense_floor is not None and candidate.cosine < dense_floor
+        is_rare = sparse_floor is not None and candidate.bm25 < sparse_floor
+        dense_rank = None if is_low else candidate.dense_rank
+        sparse_rank = None if is_rare else candidate.sparse_rank
+        if dense_rank or sparse_rank:
+            kept.append(replace(candidate, dense_rank=dense_rank, sparse_rank=sparse_rank))
+    return kept

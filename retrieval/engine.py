@@ -1,0 +1,262 @@
+"""The retrieval engine: everything that is asked of an index, in one place.
+
+The inspector, the retrieval endpoint, the guard and the agent all come here, so that the same query
+has the same hits and the same numbers whoever asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from retrieval.candidates import Query, weigh, with_idf
+from retrieval.catalog import OpenedBuild, check_stamp
+from retrieval.chunk import DenseVector, SparseVector
+from retrieval.errors import (
+    BadRequestError,
+    IndexUnavailableError,
+    RetrievalError,
+    UnknownChunkError,
+)
+from retrieval.manifest import Manifest
+from retrieval.opening import make_stamp, open_catalog, open_embedder, open_sparse_encoder
+from retrieval.profiles import SearchProfile
+from retrieval.query_embedding import QueryEmbedder
+from retrieval.search import SearchOutcome, SearchRequest, SectionOutcome, SourceOutcome
+from retrieval.searching import run_search
+from retrieval.sections import SectionTree, page_of, read_tree
+from retrieval.serving import ServingBuilds
+from retrieval.settings import RetrievalSettings
+from retrieval.sparse import SparseEncoder
+from retrieval.store import Filter
+
+# What a reader of a build depends on; chunker and header format concern only who makes it.
+_READER_FIELDS = (
+    "embedding_model",
+    "model_digest",
+    "dimension",
+    "query_prefix",
+    "passage_prefix",
+    "sparse_model",
+)
+_RELATED_TERMS = 24
+_KEPT_TREES = 16
+_MOST_HITS = 50
+
+
+class Engine:
+    """Answers searches from whatever build is in force.
+
+    Args:
+        builds: Follows the published pointer.
+        embedder: Of the model the builds are made with.
+        sparse: Likewise.
+        profiles: Ways to search, by name.
+        default_profile: The one used when a request names none.
+    """
+
+    def __init__(
+        self,
+        builds: ServingBuilds,
+        embedder: QueryEmbedder,
+        sparse: SparseEncoder,
+        *,
+        profiles: Mapping[str, SearchProfile],
+        default_profile: str,
+    ) -> None:
+        self._builds = builds
+        self._embedder = embedder
+        self._sparse = sparse
+        self._profiles = profiles
+        self._default_profile = default_profile
+        self._trees: OrderedDict[tuple[str, Filter], SectionTree] = OrderedDict()
+
+    async def search(self, request: SearchRequest) -> SearchOutcome:
+        """Search a build.
+
+        Raises:
+            BadRequestError: The query is blank, top_k out of range, or a name unknown.
+            InputTooLongError: The query cannot be read even in pieces.
+            BuildGoneError: The pinned build is not open any more.
+            IndexUnavailableError: Nothing can be searched.
+            BuildMismatchError: The published build does not match this process's models.
+        """
+        if not request.query.strip():
+            raise BadRequestError("the query is blank")
+        profile = self._checked(request)
+        async with self._builds.lease(request.build) as opened:
+            dense = await self._embedder.embed(request.query)
+            frequencies = opened.statistics.visible(
+                request.where.labels, all_labels=request.where.all_labels
+            )
+            query = Query(
+                dense=dense,
+                sparse=with_idf(self._sparse.embed_query(request.query), frequencies),
+                words=weigh(self._sparse.terms(request.query), frequencies),
+                saturation=self._sparse.saturation,
+            )
+            return await run_search(opened, query, request, profile)
+
+    async def related(
+        self, chunk_id: str, *, top_k: int, where: Filter, build: str = ""
+    ) -> SearchOutcome:
+        """Return the chunks nearest to a chunk; cosines are against that chunk.
+
+        Raises:
+            UnknownChunkError: No visible chunk has this id.
+            RetrievalError: As for ``search``.
+        """
+        request = SearchRequest(query=chunk_id, top_k=top_k, where=where, build=build)
+        profile = self._checked(request)
+        async with self._builds.lease(build) as opened:
+            # The chunk itself need not meet the fields of the filter, only be visible.
+            seen = replace(where, fields=(), chunk_ids=None)
+            found = await opened.store.read([chunk_id], where=seen, with_vectors=True)
+            stored = found.get(chunk_id)
+            if stored is None or stored.dense is None or stored.sparse is None:
+                raise UnknownChunkError(f"there is no chunk {chunk_id}")
+            frequencies = opened.statistics.visible(where.labels, all_labels=where.all_labels)
+            query = Query(
+                dense=stored.dense,
+                sparse=_most_telling(with_idf(stored.sparse, frequencies)),
+                words=(),
+                saturation=self._sparse.saturation,
+                excluded=chunk_id,
+            )
+            return await run_search(opened, query, request, profile)
+
+    async def source(self, chunk_id: str, *, where: Filter, build: str = "") -> SourceOutcome:
+        """Return the exact stored chunk and its visible neighbours' ids.
+
+        Raises:
+            UnknownChunkError: No visible chunk has this id.
+        """
+        async with self._builds.lease(build) as opened:
+            found = await opened.store.read([chunk_id], where=where)
+            if chunk_id not in found:
+                raise UnknownChunkError(f"there is no chunk {chunk_id}")
+            chunk = found[chunk_id].chunk
+            place = chunk.occurrences[0]
+            beside = [c for c in (place.previous_chunk_id, place.next_chunk_id) if c is not None]
+            visible = await opened.store.read(beside, where=where) if beside else {}
+            shown = replace(
+                place,
+                previous_chunk_id=_if_in(place.previous_chunk_id, visible),
+                next_chunk_id=_if_in(place.next_chunk_id, visible),
+            )
+            return SourceOutcome(chunk, shown, opened.manifest)
+
+    async def sections(
+        self, source: str, *, cursor: str, where: Filter, build: str = ""
+    ) -> SectionOutcome:
+        """Return one page of the section tree.
+
+        Raises:
+            BadRequestError: The cursor is not one of this build's.
+        """
+        narrowed = replace(where, source=source) if source and not where.source else where
+        if source and where.source and source != where.source:
+            narrowed = replace(where, chunk_ids=())
+        async with self._builds.lease(build) as opened:
+            tree = await self._tree(opened, narrowed)
+            return page_of(tree, cursor, opened.manifest)
+
+    async def measure(
+        self, query: str, chunk_ids: Sequence[str], *, where: Filter, build: str = ""
+    ) -> dict[str, float]:
+        """Return the raw cosine of each of these chunks that is visible, in [-1, 1]."""
+        async with self._builds.lease(build) as opened:
+            dense = await self._embedder.embed(query)
+            measured = await opened.store.measure(
+                dense, SparseVector((), ()), list(dict.fromkeys(chunk_ids)), where=where
+            )
+        return {c: max(-1.0, min(1.0, cosine)) for c, cosine in measured.dense.items()}
+
+    async def embed(self, texts: Sequence[str]) -> list[DenseVector]:
+        """Return the vector of each text as a passage, shape (dimension,), unit length."""
+        embed = self._embedder.embed_passage
+        return list(await asyncio.gather(*(embed(text) for text in texts)))
+
+    def info(self) -> Manifest:
+        """Return the build in force.
+
+        Raises:
+            IndexUnavailableError: Nothing was opened yet.
+        """
+        return self._builds.manifest
+
+    async def refresh(self) -> None:
+        """Follow the published pointer now."""
+        await self._builds.refresh()
+
+    async def close(self) -> None:
+        """Close every build and the embedder's thread."""
+        await self._builds.close()
+        self._embedder.close()
+
+    def _checked(self, request: SearchRequest) -> SearchProfile:
+        if not 1 <= request.top_k <= _MOST_HITS:
+            raise BadRequestError(f"top_k is 1 to {_MOST_HITS}, not {request.top_k}")
+        name = request.profile or self._default_profile
+        profile = self._profiles.get(name)
+        if profile is None:
+            known = ", ".join(sorted(self._profiles))
+            raise BadRequestError(f"unknown profile {name!r}; known are {known}")
+        return profile
+
+    async def _tree(self, opened: OpenedBuild, where: Filter) -> SectionTree:
+        key = (opened.manifest.build, where)
+        tree = self._trees.get(key)
+        if tree is None:
+            tree = self._trees[key] = await read_tree(opened.store, where)
+            while len(self._trees) > _KEPT_TREES:
+                self._trees.popitem(last=False)
+        return tree
+
+
+async def open_engine(settings: RetrievalSettings) -> Engine:
+    """Put an engine together from settings, the published build open.
+
+    Raises:
+        ModelUnavailableError: The embedding model is not on this machine.
+        IndexUnavailableError: Nothing is published, or the index cannot be opened.
+        BuildMismatchError: The published build does not match this process's models.
+    """
+    catalog = open_catalog(settings)
+    if not await catalog.pointer():  # before a second is spent on the model
+        await catalog.close()
+        raise IndexUnavailableError("no build is published yet; run `vouch ingest`")
+    embedder = await asyncio.to_thread(open_embedder, settings)
+    sparse = open_sparse_encoder()
+    expected = make_stamp(embedder, sparse, header_format="", chunker="")
+    builds = ServingBuilds(
+        catalog,
+        lambda manifest: check_stamp(manifest, expected, fields=_READER_FIELDS),
+        keep_seconds=settings.build_keep_seconds,
+        check_seconds=settings.build_check_seconds,
+    )
+    engine = Engine(
+        builds,
+        QueryEmbedder(embedder, cache_size=settings.query_cache_size),
+        sparse,
+        profiles={"default": SearchProfile()},
+        default_profile=settings.profile,
+    )
+    try:
+        await engine.refresh()
+    except RetrievalError:
+        await engine.close()
+        raise
+    return engine
+
+
+def _most_telling(vector: SparseVector) -> SparseVector:
+    """Keep the heaviest terms of a passage: a whole one is too long a query."""
+    pairs = sorted(zip(vector.values, vector.indices, strict=True), reverse=True)[:_RELATED_TERMS]
+    return SparseVector(tuple(i for _, i in pairs), tuple(v for v, _ in pairs))
+
+
+def _if_in(chunk_id: str | None, visible: Mapping[str, object]) -> str | None:
+    return chunk_id if chunk_id in visible else None

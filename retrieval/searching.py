@@ -1,0 +1,148 @@
+"""One search, stage by stage, on one open build."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from retrieval.candidates import Query, above_floors, find_candidates
+from retrieval.catalog import OpenedBuild
+from retrieval.fusion import Fused, Scored, fuse
+from retrieval.near_duplicates import Selection, cap_sources, remove_near_duplicates
+from retrieval.profiles import SearchProfile
+from retrieval.search import Hit, SearchOutcome, SearchRequest, Trace
+from retrieval.signals import HEAD_SIZE, compute_signals
+from retrieval.store import Filter, Store, StoredPoint
+
+_SPARE_HITS = 8
+
+
+class _Reader:
+    """Points read once each, as the stages come to need them."""
+
+    def __init__(self, store: Store, where: Filter) -> None:
+        self._store = store
+        self._where = where
+        self.points: dict[str, StoredPoint] = {}
+
+    async def read(self, chunk_ids: Sequence[str]) -> None:
+        """Make sure that these points are at hand, vectors included."""
+        lacking = [chunk_id for chunk_id in dict.fromkeys(chunk_ids) if chunk_id not in self.points]
+        if lacking:
+            self.points |= await self._store.read(lacking, where=self._where, with_vectors=True)
+
+    def terms(self, chunk_ids: Sequence[str]) -> dict[str, frozenset[int]]:
+        """Return the term ids of points that are at hand."""
+        found = {chunk_id: self.points[chunk_id].sparse for chunk_id in chunk_ids}
+        return {c: frozenset(sparse.indices) for c, sparse in found.items() if sparse is not None}
+
+
+async def run_search(
+    opened: OpenedBuild, query: Query, request: SearchRequest, profile: SearchProfile
+) -> SearchOutcome:
+    """Find candidates, fuse them, thin them out, and take the guard's signals.
+
+    Args:
+        opened: The build.
+        query: What the index is asked.
+        request: What the caller asked for.
+        profile: How to search.
+    """
+    where = request.where
+    lists, candidates = await find_candidates(opened.store, query, where, profile.candidates)
+    fused = _fuse(candidates, profile)
+    order = [each.scored.chunk_id for each in fused]
+    best = min(candidates, key=lambda c: (-c.cosine, c.chunk_id), default=None)
+    best_id = best.chunk_id if best is not None else ""
+    reader = _Reader(opened.store, where)
+    selection = await _select(order, reader, request.top_k, profile, best_id)
+    chosen = _including(selection.selected[: request.top_k], best_id)
+    guarded = order[:HEAD_SIZE]
+    await reader.read([*guarded, *chosen])
+    scored = {c.chunk_id: c for c in candidates}
+    places = {each.scored.chunk_id: each for each in fused}
+    return SearchOutcome(
+        query=request.query,
+        hits=tuple(
+            _hit(scored[c], places.get(c), len(fused) + 1, reader.points[c], query) for c in chosen
+        ),
+        signals=compute_signals(
+            candidates,
+            query.words,
+            reader.terms(guarded),
+            returned=reader.terms(chosen),
+            saturation=query.saturation,
+        ),
+        manifest=opened.manifest,
+        filtered=selection.filtered,
+        trace=Trace(
+            dense=tuple(c.chunk_id for c in lists.dense),
+            sparse=tuple(c.chunk_id for c in lists.sparse),
+            fused=tuple(order),
+            reranked=(),
+            selected=chosen,
+        ),
+    )
+
+
+def _fuse(candidates: Sequence[Scored], profile: SearchProfile) -> list[Fused]:
+    return fuse(
+        above_floors(candidates, profile.dense_floor_cosine, profile.sparse_floor_bm25),
+        by=profile.fusion,
+        dense_weight=profile.dense_weight,
+        sparse_weight=profile.sparse_weight,
+        rrf_k=profile.rrf_k,
+    )
+
+
+async def _select(
+    order: Sequence[str], reader: _Reader, top_k: int, profile: SearchProfile, best_id: str
+) -> Selection:
+    """Remove near duplicates and cap sources, reading no more of the order than that needs."""
+    size = top_k + _SPARE_HITS
+    while True:
+        head = list(order[:size])
+        if best_id and best_id not in head:
+            head.append(best_id)
+        await reader.read(head)
+        selection = _thin_out([c for c in head if c in reader.points], reader, profile, best_id)
+        if len(selection.selected) >= top_k or size >= len(order):
+            return selection
+        size *= 2
+
+
+def _thin_out(
+    head: Sequence[str], reader: _Reader, profile: SearchProfile, best_id: str
+) -> Selection:
+    vectors = {c: v for c in head if (v := reader.points[c].dense) is not None}
+    distinct = remove_near_duplicates(
+        head, vectors, threshold_cosine=profile.near_duplicate_cosine, protected=best_id
+    )
+    sources = {c: reader.points[c].chunk.occurrences[0].source for c in distinct.selected}
+    capped = cap_sources(distinct.selected, sources, most=profile.source_cap, protected=best_id)
+    return Selection(capped.selected, distinct.filtered + capped.filtered)
+
+
+def _including(chosen: Sequence[str], best_id: str) -> tuple[str, ...]:
+    """Return the hits with the chunk of the best cosine in the last place if it was not there."""
+    if not best_id or best_id in chosen:
+        return tuple(chosen)
+    return (*chosen[:-1], best_id)
+
+
+def _hit(
+    scored: Scored, place: Fused | None, last_rank: int, stored: StoredPoint, query: Query
+) -> Hit:
+    terms = frozenset(stored.sparse.indices) if stored.sparse is not None else frozenset[int]()
+    matched = (word.term.surface for word in query.words if word.term.term_id in terms)
+    return Hit(
+        chunk=stored.chunk,
+        occurrence=stored.chunk.occurrences[0],
+        cosine=scored.cosine,
+        dense_rank=scored.dense_rank,
+        sparse_rank=scored.sparse_rank,
+        sparse_bm25=scored.bm25,
+        rrf=place.rrf if place else None,
+        zscore=place.zscore if place else None,
+        fused_rank=place.rank if place else last_rank,
+        matched_terms=tuple(dict.fromkeys(matched)),
+    )
