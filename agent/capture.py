@@ -66,6 +66,20 @@ class CapturingTools:
         """
         self._evidence[chunk_id] = replace(self._evidence[chunk_id], text=text)
 
+    def reject(self, tool: str, arguments: str, code: str) -> None:
+        """Record a call that never reached the tools, at the price of one.
+
+        Args:
+            tool: The name the model used.
+            arguments: The arguments as it wrote them.
+            code: What was wrong.
+
+        Raises:
+            CallBudgetSpentError: No call is left; nothing is recorded.
+        """
+        self._budget.spend_call()
+        self._calls.append(ToolCall(tool, {"raw": arguments}, (), 0.0, code))
+
     async def search_kb(self, query: str, top_k: int, source: str = "") -> SearchResult:
         """Search, and number the hits not seen before."""
         arguments: dict[str, JsonValue] = {"query": query, "top_k": top_k, "source": source}

@@ -131,3 +131,7 @@ class Agent(Protocol):
             KnowledgeError: The evidence cannot be reached.
         """
         ...
+
+    async def close(self) -> None:
+        """Release what the agent holds open; it is not used afterwards."""
+        ...

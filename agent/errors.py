@@ -31,6 +31,12 @@ class ModelRejectedError(ModelUnavailableError):
 
     code = "model_rejected"
 
+    @property
+    def concerns_tools(self) -> bool:
+        """Whether the endpoint complains that the request carries tools."""
+        message = str(self).casefold()
+        return "tool" in message or "function" in message
+
 
 class ModelTimeoutError(AgentError):
     """The model went over its deadline."""

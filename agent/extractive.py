@@ -63,3 +63,6 @@ class ExtractiveAgent:
             evidence=evidence,
             tool_calls=captured.calls,
         )
+
+    async def close(self) -> None:
+        """Hold nothing open."""

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
+from service.errors import SettingsError
 from service.settings import ServiceSettings
 
 AgentChoice = Literal["auto", "extractive", "llm", "gateway"]
@@ -38,17 +39,33 @@ class AgentSettings(ServiceSettings):
         default=8, ge=1, le=50, description="Tool calls per ask, the runtime's first included."
     )
     agent_max_tokens: int = Field(
-        default=32_000, ge=256, description="Model tokens per ask, prompts and answers together."
+        default=32_000, ge=1024, description="Model tokens per ask, prompts and answers together."
     )
     agent_seconds: float = Field(
         default=45.0, gt=0, le=600, description="Seconds an agent may take for one ask."
     )
     model_context_tokens: int = Field(
-        default=8192, ge=512, description="Context window of the model; evidence is cut to fit."
+        default=8192, ge=1024, description="Context window of the model; evidence is cut to fit."
     )
     model_answer_tokens: int = Field(
         default=800, ge=32, description="Longest answer of one model round, in tokens."
     )
+
+    @property
+    def chosen(self) -> Literal["extractive", "llm", "gateway"]:
+        """The agent that answers.
+
+        Raises:
+            SettingsError: A model is needed and no endpoint is configured.
+        """
+        if self.agent == "auto":
+            return "llm" if self.has_model else "extractive"
+        if self.agent != "extractive" and not self.has_model:
+            raise SettingsError(
+                f"VOUCH_AGENT={self.agent} needs OPENAI_BASE_URL or OPENAI_API_KEY;"
+                " set one, or VOUCH_AGENT=extractive"
+            )
+        return self.agent
 
     @property
     def has_model(self) -> bool:

@@ -1,0 +1,63 @@
+"""From settings to an agent: the composition of this package."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from agent.budget import Limits
+from agent.contract import Agent
+from agent.extractive import ExtractiveAgent
+from agent.llm import LlmAgent, OpenAIModel
+from agent.loop import Window
+from agent.settings import AgentSettings
+
+
+def build_agent(settings: AgentSettings, abstention_sentence: str) -> Agent:
+    """Return the agent the settings ask for; ``open_agent`` also closes it.
+
+    Args:
+        settings: Which agent, and its budgets.
+        abstention_sentence: The fixed sentence of a refusal.
+
+    Raises:
+        SettingsError: The language model is asked for and no endpoint is configured.
+    """
+    if settings.chosen == "extractive":
+        return ExtractiveAgent(abstention_sentence)
+    return LlmAgent(
+        open_model(settings),
+        abstention_sentence=abstention_sentence,
+        limits=limits_of(settings),
+        window=Window(settings.model_context_tokens, settings.model_answer_tokens),
+    )
+
+
+@asynccontextmanager
+async def open_agent(settings: AgentSettings, abstention_sentence: str) -> AsyncGenerator[Agent]:
+    """Build the agent, and close its connections at the end; arguments as ``build_agent``."""
+    agent = build_agent(settings, abstention_sentence)
+    try:
+        yield agent
+    finally:
+        await agent.close()
+
+
+def open_model(settings: AgentSettings) -> OpenAIModel:
+    """Return the configured endpoint; whoever opens it closes it."""
+    return OpenAIModel(
+        base_url=settings.openai_base_url,
+        api_key=settings.openai_api_key.get_secret_value(),
+        name=settings.model,
+        seconds=settings.agent_seconds,
+    )
+
+
+def limits_of(settings: AgentSettings) -> Limits:
+    """Return the budgets of one ask."""
+    return Limits(
+        rounds=settings.agent_max_rounds,
+        calls=settings.agent_max_calls,
+        tokens=settings.agent_max_tokens,
+        seconds=settings.agent_seconds,
+    )

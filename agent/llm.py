@@ -1,0 +1,233 @@
+"""The language model: the agent that runs it, and the only file that knows the OpenAI client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar, cast
+
+import httpx2
+import openai
+from openai.types.chat import ChatCompletion
+
+from agent.budget import Budget, Limits
+from agent.capture import CapturingTools
+from agent.chat import ChatModel, ChatReply, Message, ModelCall, ToolSpec, estimate_tokens
+from agent.contract import AgentKind, AgentOutcome, AgentTask, TokenUsage
+from agent.errors import (
+    AgentError,
+    ModelGarbageError,
+    ModelRejectedError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+)
+from agent.loop import Ended, Rounds, Window
+from agent.refusal import clean, is_refusal, take_not_found
+from knowledge.tools import KnowledgeTools
+
+Answer = TypeVar("Answer")
+
+_CONNECT_SECONDS = 2.0
+_RETRIES = 1
+_MESSAGE_CHARACTERS = 300
+_NOT_THE_REQUEST = frozenset({401, 403, 408, 409, 429})
+_CLIENT_ERRORS = range(400, 500)
+_GATEWAY_TIMEOUT = 504
+
+
+class LlmAgent:
+    """Answers with a chat model, within budgets.
+
+    Args:
+        model: The endpoint.
+        abstention_sentence: The fixed sentence of a refusal.
+        limits: Rounds, calls, tokens and seconds of one ask.
+        window: What one request may hold.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        *,
+        abstention_sentence: str,
+        limits: Limits | None = None,
+        window: Window | None = None,
+    ) -> None:
+        self._model = model
+        self._abstention_sentence = abstention_sentence
+        self._limits = limits or Limits()
+        self._window = window or Window()
+
+    @property
+    def kind(self) -> AgentKind:
+        """Always ``llm``."""
+        return "llm"
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return self._model.name
+
+    async def answer(self, task: AgentTask, tools: KnowledgeTools) -> AgentOutcome:
+        """Search, let the model work, and tell a refusal from an answer.
+
+        Raises:
+            AgentError: The model is down, over time or speaks garbage.
+            KnowledgeError: The evidence cannot be reached.
+        """
+        budget = Budget(self._limits)
+        captured = CapturingTools(tools, budget)
+        rounds = Rounds(
+            self._model,
+            task,
+            captured,
+            budget,
+            window=self._window,
+            abstention_sentence=self._abstention_sentence,
+        )
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                ended = await rounds.run()
+        except TimeoutError as error:
+            raise ModelTimeoutError(
+                f"the model took longer than {self._limits.seconds:g} seconds"
+            ) from error
+        return self._outcome(ended, captured, budget)
+
+    async def close(self) -> None:
+        """Close the model's connections."""
+        await self._model.close()
+
+    def _outcome(self, ended: Ended, captured: CapturingTools, budget: Budget) -> AgentOutcome:
+        raw = clean(ended.text)
+        text, not_found = take_not_found(raw)
+        refused = is_refusal(text, self._abstention_sentence)
+        return AgentOutcome(
+            kind=self.kind,
+            model=self.model,
+            status="refused" if refused else "answered",
+            text=raw if refused else text,
+            evidence=captured.evidence,
+            tool_calls=captured.calls,
+            rounds=budget.rounds,
+            tokens=budget.usage,
+            not_found=not_found,
+            degraded=ended.degraded,
+            prompt=ended.messages,
+        )
+
+
+class OpenAIModel:
+    """An OpenAI-compatible chat completions endpoint.
+
+    Args:
+        base_url: Empty means OpenAI's own.
+        api_key: Empty for servers without keys.
+        name: Model name.
+        seconds: Deadline of one attempt.
+    """
+
+    def __init__(self, *, base_url: str, api_key: str, name: str, seconds: float) -> None:
+        self._name = name
+        self._limit_parameter = "max_tokens"
+        self._client = openai.AsyncOpenAI(
+            base_url=base_url or None,
+            api_key=api_key or "none",
+            timeout=httpx2.Timeout(seconds, connect=_CONNECT_SECONDS),
+            max_retries=_RETRIES,
+        )
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        return self._name
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def complete(
+        self, messages: Sequence[Message], *, tools: Sequence[ToolSpec], answer_tokens: int
+    ) -> ChatReply:
+        """Run one round; see ``ChatModel``."""
+        try:
+            completion = await self._create(messages, tools, answer_tokens)
+        except ModelRejectedError as error:
+            if self._limit_parameter in str(error) and "max_completion_tokens" in str(error):
+                # Newer models of OpenAI's own take the limit under this name only.
+                self._limit_parameter = "max_completion_tokens"
+                completion = await self._create(messages, tools, answer_tokens)
+            else:
+                raise
+        return _reply(completion, messages)
+
+    async def _create(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], answer_tokens: int
+    ) -> ChatCompletion:
+        request: dict[str, Any] = {
+            "model": self._name,
+            "messages": list(messages),
+            self._limit_parameter: answer_tokens,
+        }
+        if tools:
+            request["tools"] = list(tools)
+        create = cast(
+            "Callable[..., Awaitable[ChatCompletion]]", self._client.chat.completions.create
+        )
+        return await translated(create(**request))
+
+
+async def translated(call: Awaitable[Answer]) -> Answer:
+    """Await one call to the endpoint with its errors as ours."""
+    try:
+        return await call
+    except openai.APITimeoutError as error:
+        raise ModelTimeoutError("the model endpoint did not answer in time") from error
+    except openai.APIStatusError as error:
+        raise _status_error(error) from error
+    except openai.APIResponseValidationError as error:
+        raise ModelGarbageError("the model endpoint does not speak its protocol") from error
+    except openai.OpenAIError as error:
+        raise ModelUnavailableError(f"the model endpoint failed: {_short(error)}") from error
+    except json.JSONDecodeError as error:
+        raise ModelGarbageError("the model endpoint answers broken JSON") from error
+
+
+def _status_error(error: openai.APIStatusError) -> AgentError:
+    message = f"the model endpoint answered {error.status_code}: {_short(error)}"
+    if error.status_code == _GATEWAY_TIMEOUT:
+        return ModelTimeoutError(message)
+    is_request = error.status_code in _CLIENT_ERRORS and error.status_code not in _NOT_THE_REQUEST
+    if is_request or "tool" in message:
+        return ModelRejectedError(message)
+    return ModelUnavailableError(message)
+
+
+def _short(error: openai.OpenAIError) -> str:
+    return " ".join(str(error).split())[:_MESSAGE_CHARACTERS]
+
+
+def _reply(completion: object, messages: Sequence[Message]) -> ChatReply:
+    """Check what the client lets through: a page comes back as text, choices may be missing."""
+    if not isinstance(completion, ChatCompletion):
+        raise ModelGarbageError("the model endpoint answers a page instead of a completion")
+    choices = cast("list[Any] | None", completion.choices)
+    if not choices or choices[0].message is None:
+        raise ModelGarbageError("the model endpoint answers without a choice")
+    message = completion.choices[0].message
+    text = message.content or ""
+    calls = tuple(
+        ModelCall(call.id or f"call_{place}", call.function.name, call.function.arguments or "{}")
+        for place, call in enumerate(message.tool_calls or ())
+        if call.type == "function"
+    )
+    return ChatReply(text, calls, _usage(completion, messages, text))
+
+
+def _usage(completion: ChatCompletion, messages: Sequence[Message], text: str) -> TokenUsage:
+    """Return the server's count, or an estimate where it gives none."""
+    if completion.usage:
+        return TokenUsage(completion.usage.prompt_tokens, completion.usage.completion_tokens)
+    prompt = sum(len(str(message.get("content") or "")) for message in messages)
+    return TokenUsage(estimate_tokens(prompt), estimate_tokens(len(text)))
