@@ -90,11 +90,9 @@ class DocumentationTools:
         Use it to see what the documentation covers before searching for a part of it.
         """
         claims = current_caller().claims
+        wanted = claims.source or source
         outcome = await self._keeper.engine().sections(
-            claims.source or source,
-            cursor=cursor,
-            where=visible_to(claims, source),
-            build=claims.build,
+            wanted, cursor=cursor, where=visible_to(claims, source), build=claims.build
         )
         return section_page(outcome)
 

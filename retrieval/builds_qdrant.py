@@ -127,6 +127,7 @@ class QdrantBuildCatalog:
         for build in await self._collections():
             if build in kept or (build not in complete and build >= oldest_alive):
                 continue
+            await self._forget(build)
             await self.discard(build)
             removed.append(build)
         return tuple(removed)
@@ -162,8 +163,7 @@ class QdrantBuildCatalog:
             await self._client.update_collection_aliases(operations)
 
     async def discard(self, build: str) -> None:
-        """Remove a build, its manifest first, so that it is never listed without its points."""
-        await self._forget(build)
+        """Remove a build's collection."""
         with translated(f"build {build} cannot be removed"):
             await self._client.delete_collection(self._prefix + build)
 

@@ -11,6 +11,7 @@ server or cluster.
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -92,7 +93,7 @@ class BuildHome(Protocol):
         ...
 
     async def discard(self, build: str) -> None:
-        """Remove a build that was never published."""
+        """Remove an incomplete build."""
         ...
 
 
@@ -119,7 +120,6 @@ class BuildWriter:
         self._sources: Counter[str] = Counter()
         self._chunk_ids: list[str] = []
         self._manifest: Manifest | None = None
-        self._is_published = False
 
     async def write(self, points: Sequence[Point]) -> None:
         """Write points durably.
@@ -178,19 +178,17 @@ class BuildWriter:
         if self._manifest is None:
             raise IndexUnavailableError("a build is published only after it was finished")
         await self._home.publish(self.build)
-        self._is_published = True
 
     async def abort(self) -> None:
-        """Remove the build unless it was published; the one in force stays."""
+        """Remove the unfinished build; the one in force stays. A finished one stays too."""
         if self._manifest is None:
             await self._store.close()
-        if not self._is_published:
             await self._home.discard(self.build)
 
 
 def new_build_name(now: datetime) -> str:
-    """Return a name that sorts by time: ``YYYYMMDDTHHMMSS-ffffff``, microseconds last."""
-    return f"{now.astimezone(UTC):%Y%m%dT%H%M%S-%f}"
+    """Return a name that sorts by time: ``YYYYMMDDTHHMMSS-xxxxxx``."""
+    return f"{now.astimezone(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
 
 
 def content_digest(chunk_ids: Sequence[str]) -> str:
