@@ -12,7 +12,7 @@ import unicodedata
 _REASONING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _ORPHAN_REASONING = re.compile(r"\A.*?</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 _WRITTEN_CALL = re.compile(r"<tool_call>.*?(?:</tool_call>|\Z)", re.DOTALL)
-_NOT_FOUND = re.compile(r"^\W*not found:\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
+_NOT_FOUND = re.compile(r"^\W*not found:[\s*_]*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _MARKER = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]")
 _NOTHING = re.compile(r"^(?:none|nothing|n/?a|-)?\W*$", re.IGNORECASE)
 _QUOTES = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "`": "'"})

@@ -124,7 +124,7 @@ class _StructuralChunker:
 
     def _heading_unit(self, section: Section) -> Unit | None:
         heading = section.heading
-        if heading is None:
+        if heading is None or heading.start == heading.end:
             return None
         tokens = self._spans.count(heading.start, heading.end)
         return Unit(heading.start, heading.end, tokens, is_prose=False)

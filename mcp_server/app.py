@@ -55,7 +55,7 @@ def create_app(
         SettingsError: Neither a fixed token nor a signing key is set.
     """
     registry = open_registry("mcp", version=installed_version())
-    keeper = IndexKeeper(opener, poll_seconds=settings.index_poll_seconds)
+    keeper = IndexKeeper(opener, poll_seconds=settings.build_check_seconds)
     trail = AuditTrail(sink, waits=waits)
     sets = _ToolSets(settings, _open_desk(settings, trail, ToolMetrics(registry)))
     tools = sets.open("search", DocumentationTools(keeper).all(), INSTRUCTIONS)

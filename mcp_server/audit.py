@@ -62,6 +62,7 @@ class AuditTrail:
         self._committing = asyncio.Lock()
         self._has_rows = asyncio.Event()
         self._trouble = ""
+        self._lost = 0
 
     def require_room(self) -> None:
         """Return when one more row can be kept.
@@ -113,6 +114,9 @@ class AuditTrail:
             except StorageError as error:
                 self._trouble = str(error)
                 raise AuditUnavailableError("the audit cannot be written") from error
+            except Exception:  # noqa: BLE001 - a batch nothing can store must not block the rest
+                _log.exception("audit_rows_lost", rows=len(batch))
+                self._lost += len(batch)
             # Rows may have been queued meanwhile; they are behind those just committed.
             del self._queued[: len(batch)]
             self._trouble = ""
@@ -133,6 +137,8 @@ class AuditTrail:
         if self._trouble:
             detail = f"{len(self._queued)} rows wait: {self._trouble}"
             return Check(status="degraded", detail=detail)
+        if self._lost:
+            return Check(status="degraded", detail=f"{self._lost} rows could not be stored")
         return Check(status="ok")
 
     async def _commit_or_retry(self) -> None:

@@ -21,7 +21,7 @@ from mcp_server.errors import (
     failure_of,
     refuse,
 )
-from mcp_server.facts import Facts, facts_of
+from mcp_server.facts import Facts, facts_of, storable_arguments, storable_name
 from mcp_server.limits import RateLimit, Turnstile
 from mcp_server.metrics import ToolMetrics
 from mcp_server.rendering import render
@@ -81,8 +81,8 @@ class CallDesk:
                 ask_id=claims.ask_id,
                 branch=claims.branch,
                 caller=caller.name,
-                tool=name,
-                arguments=dict(arguments),
+                tool=storable_name(name),
+                arguments=storable_arguments(arguments),
                 chunk_ids=facts.chunk_ids,
                 cosines=facts.cosines,
                 build=facts.build or claims.build,
@@ -116,7 +116,7 @@ class CallDesk:
         self, name: str, tool: Tool | None, arguments: Mapping[str, JsonValue], caller: Caller
     ) -> BaseModel:
         if tool is None:
-            raise UnknownToolError(f"there is no tool named {name[:80]!r}")
+            raise UnknownToolError(f"there is no tool named {storable_name(name)!r}")
         self._trail.require_room()
         if caller.claims.branch != "service":
             self._rate.spend(caller.claims.ask_id or caller.name)

@@ -41,7 +41,7 @@ class Engine(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str]) -> Sequence[DenseVector]:
-        """Return unit vectors of texts, as passages."""
+        """Return the unit vector of each text as a passage."""
         ...
 
     def info(self) -> Manifest:
@@ -49,7 +49,11 @@ class Engine(Protocol):
         ...
 
     async def refresh(self) -> None:
-        """Open the published build when it is another than the one in force."""
+        """Open the published build when it is another than the one in force.
+
+        Raises:
+            RetrievalError: Nothing is published, or it cannot be served.
+        """
         ...
 
     async def close(self) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import singledispatch
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from knowledge.contracts import Measurement, SearchResult, SearchTrace, SectionPage, Source
+
+_LONGEST_ARGUMENTS = 8_000
+_LONGEST_NAME = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +61,26 @@ def _(result: Measurement) -> Facts:
         cosines=tuple(result.cosines.values()),
         build=result.index.build,
     )
+
+
+def storable_name(name: str) -> str:
+    """Return a tool's name as asked for, fit for a log line and a database."""
+    return _clean(name[:_LONGEST_NAME])
+
+
+def storable_arguments(arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return a call's arguments, fit for a log line and a database.
+
+    Databases refuse the null character and halves of surrogate pairs, which JSON can carry; and an
+    argument may be as long as a request body. A call is recorded whatever its arguments were.
+    """
+    text = json.dumps(dict(arguments), ensure_ascii=False)
+    if len(text) > _LONGEST_ARGUMENTS:
+        return {"cut": _clean(text[:_LONGEST_ARGUMENTS]), "characters": len(text)}
+    cleaned = _clean(text.replace("\\u0000", "\ufffd"))
+    restored: dict[str, JsonValue] = json.loads(cleaned)
+    return restored
+
+
+def _clean(text: str) -> str:
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

@@ -43,8 +43,8 @@ class IndexKeeper:
         return self._engine
 
     def health(self) -> Check:
-        """Return the state of the index."""
-        if self._engine is None:
+        """Return the state of the index: down without a build, degraded on an old one."""
+        if not self._build:
             return Check(status="down", detail=str(self._trouble or "the index is being opened"))
         if self._trouble is not None:
             return Check(status="degraded", detail=str(self._trouble))
@@ -60,12 +60,15 @@ class IndexKeeper:
         try:
             if self._engine is None:
                 self._engine = await self._opener()
-            else:
-                await self._engine.refresh()
+            await self._engine.refresh()
+            manifest = self._engine.info()
         except RetrievalError as error:
             self._note_trouble(error)
+        except Exception:  # noqa: BLE001 - the edge of a background task, which must go on
+            _log.exception("index_failed")
+            self._note_trouble(IndexUnavailableError("the index failed; the log says why"))
         else:
-            self._note_build(self._engine.info().build)
+            self._note_build(manifest.build)
         async with self.polled:
             self.polled.notify_all()
 

@@ -7,12 +7,12 @@ from typing import Annotated
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import NoDecode
 
-from service.settings import ServiceSettings
+from retrieval.settings import RetrievalSettings
 
 _LOOPBACK = ("127.0.0.1", "127.0.0.1:*", "localhost", "localhost:*", "[::1]", "[::1]:*")
 
 
-class McpSettings(ServiceSettings):
+class McpSettings(RetrievalSettings):
     """Address, tokens and limits of the tool server, over the settings of the index it owns.
 
     There is no setting for a model key: this process never speaks to a language model.
@@ -50,9 +50,6 @@ class McpSettings(ServiceSettings):
     )
     mcp_log_arguments: bool = Field(
         default=False, description="Whether log lines hold tool arguments, and so questions."
-    )
-    index_poll_seconds: float = Field(
-        default=1.0, ge=0.05, le=60, description="How often the published build is looked up."
     )
     database_url: SecretStr | None = Field(
         default=None, description="PostgreSQL for the audit; unset means SQLite in the data folder."

@@ -90,9 +90,11 @@ class DocumentationTools:
         Use it to see what the documentation covers before searching for a part of it.
         """
         claims = current_caller().claims
-        wanted = claims.source or source
         outcome = await self._keeper.engine().sections(
-            wanted, cursor=cursor, where=visible_to(claims, source), build=claims.build
+            claims.source or source,
+            cursor=cursor,
+            where=visible_to(claims, source),
+            build=claims.build,
         )
         return section_page(outcome)
 

@@ -127,7 +127,6 @@ class QdrantBuildCatalog:
         for build in await self._collections():
             if build in kept or (build not in complete and build >= oldest_alive):
                 continue
-            await self._forget(build)
             await self.discard(build)
             removed.append(build)
         return tuple(removed)
@@ -163,7 +162,8 @@ class QdrantBuildCatalog:
             await self._client.update_collection_aliases(operations)
 
     async def discard(self, build: str) -> None:
-        """Remove a build's collection."""
+        """Remove a build, its manifest first, so that it is never listed without its points."""
+        await self._forget(build)
         with translated(f"build {build} cannot be removed"):
             await self._client.delete_collection(self._prefix + build)
 

@@ -11,7 +11,6 @@ server or cluster.
 from __future__ import annotations
 
 import hashlib
-import secrets
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -93,7 +92,7 @@ class BuildHome(Protocol):
         ...
 
     async def discard(self, build: str) -> None:
-        """Remove an incomplete build."""
+        """Remove a build that was never published."""
         ...
 
 
@@ -120,6 +119,7 @@ class BuildWriter:
         self._sources: Counter[str] = Counter()
         self._chunk_ids: list[str] = []
         self._manifest: Manifest | None = None
+        self._is_published = False
 
     async def write(self, points: Sequence[Point]) -> None:
         """Write points durably.
@@ -178,17 +178,19 @@ class BuildWriter:
         if self._manifest is None:
             raise IndexUnavailableError("a build is published only after it was finished")
         await self._home.publish(self.build)
+        self._is_published = True
 
     async def abort(self) -> None:
-        """Remove the unfinished build; the one in force stays. A finished one stays too."""
+        """Remove the build unless it was published; the one in force stays."""
         if self._manifest is None:
             await self._store.close()
+        if not self._is_published:
             await self._home.discard(self.build)
 
 
 def new_build_name(now: datetime) -> str:
-    """Return a name that sorts by time: ``YYYYMMDDTHHMMSS-xxxxxx``."""
-    return f"{now.astimezone(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+    """Return a name that sorts by time: ``YYYYMMDDTHHMMSS-ffffff``, microseconds last."""
+    return f"{now.astimezone(UTC):%Y%m%dT%H%M%S-%f}"
 
 
 def content_digest(chunk_ids: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ class Equals:
     """A field, or one of its elements, equals a value."""
 
     key: str
-    value: str | int | bool
+    value: str | int
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,7 @@ _OCCURRENCE_FIELDS = {
     "document_id": "document_id",
     "source_url": "source_url",
 }
+FLAGS_FIELD = "metadata_flags"
 FILTER_FIELDS = (*sorted(_OCCURRENCE_FIELDS), *sorted(_CHUNK_FIELDS), "metadata.<name>")
 
 
@@ -125,6 +126,11 @@ def conditions(where: Filter, known: Iterable[Access]) -> tuple[Node, ...] | Non
         return (*access, *of_chunk)
     inner = tuple(AnyText(key.key.removesuffix("s"), key.values) for key in access)
     return (*access, OneElement("occurrences", (*inner, *of_occurrence)), *of_chunk)
+
+
+def flag_key(name: str, *, is_set: bool) -> str:
+    """Return a true or false value as a keyword: the embedded engine takes booleans for numbers."""
+    return f"{name}={'true' if is_set else 'false'}"
 
 
 def visible_occurrences(chunk: Chunk, where: Filter) -> tuple[Occurrence, ...]:
@@ -167,6 +173,8 @@ def _leaf(key: str, condition: Condition) -> Leaf:
 def _equality(key: str, value: JsonScalar) -> Leaf:
     if value is None:
         return Missing(key)
+    if isinstance(value, bool):
+        return AnyText(FLAGS_FIELD, (flag_key(key, is_set=value),))
     if isinstance(value, float):
         return Numbers(key, value, value)
     return Equals(key, value)

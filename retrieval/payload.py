@@ -10,7 +10,7 @@ import numpy as np
 
 from retrieval.access import access_of, accesses_of
 from retrieval.chunk import Chunk, DenseVector, JsonScalar, Occurrence, Point
-from retrieval.conditions import visible_occurrences
+from retrieval.conditions import FLAGS_FIELD, flag_key, visible_occurrences
 from retrieval.errors import VectorError
 from retrieval.store import Filter
 
@@ -45,6 +45,11 @@ def to_payload(chunk: Chunk) -> Payload:
         "label_keys": sorted({access.label_key for access in accesses}),
         "access_keys": [access.key for access in accesses],
         "metadata": dict(chunk.metadata),
+        FLAGS_FIELD: sorted(
+            flag_key(f"metadata.{name}", is_set=value)
+            for name, value in chunk.metadata.items()
+            if isinstance(value, bool)
+        ),
     }
     if chunk.language:
         payload["language"] = chunk.language

@@ -117,18 +117,21 @@ class QdrantStore:
         found = conditions(where, self._accesses)
         if found is None:
             return CandidateLists((), ())
-        lists = await self._nearest(dense, sparse, limit, _filter(found), exact=False)
+        lists = await self._nearest(dense, sparse, limit, _filter(found))
         return CandidateLists(*(tuple(sorted(each, key=_order)) for each in lists))
 
     async def measure(
         self, dense: DenseVector, sparse: SparseVector, chunk_ids: Sequence[str], *, where: Filter
     ) -> Measured:
-        """Return the exact numbers of given points against a query."""
+        """Return the exact numbers of given points against a query.
+
+        So few points are compared one by one, past any approximate graph.
+        """
         found = conditions(where, self._accesses)
         if found is None or not chunk_ids:
             return Measured({}, {})
         only = _filter((*found, Ids(tuple(chunk_ids))))
-        near, words = await self._nearest(dense, sparse, len(chunk_ids), only, exact=True)
+        near, words = await self._nearest(dense, sparse, len(chunk_ids), only)
         return Measured({c.chunk_id: c.number for c in near}, {c.chunk_id: c.number for c in words})
 
     async def read(
@@ -194,17 +197,9 @@ class QdrantStore:
         sparse: SparseVector,
         limit: int,
         only: models.Filter | None,
-        *,
-        exact: bool,
     ) -> tuple[list[Candidate], list[Candidate]]:
         requests = [
-            models.QueryRequest(
-                query=dense.tolist(),
-                using=_DENSE,
-                limit=limit,
-                filter=only,
-                params=models.SearchParams(exact=exact),
-            )
+            models.QueryRequest(query=dense.tolist(), using=_DENSE, limit=limit, filter=only)
         ]
         if sparse.indices:
             requests.append(

@@ -6,6 +6,10 @@ import socket
 
 import pytest
 
+from tests.small_model import small_model_url
+
+__all__ = ["free_port", "small_model_url"]
+
 
 @pytest.fixture
 def free_port() -> int:

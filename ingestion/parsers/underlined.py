@@ -18,6 +18,7 @@ _SIGNATURE = re.compile(
     r"^(?:class |exception |async |static |classmethod )?[A-Za-z_][\w.]*(?:\(.*\))?$"
 )
 _DEFINITION_LEVEL = 7
+_MOST_NAMES = 4
 _PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n")
 
 
@@ -62,6 +63,7 @@ class UnderlinedReader:
         if self._is_definition(paragraph, following):
             self.body_indent = paragraph.indent + 3
             yield self._definition(paragraph)
+            yield Block("text", paragraph.start, paragraph.end)
             return
         if paragraph.indent < self.body_indent:
             self.body_indent = 0 if paragraph.indent == 0 else paragraph.indent
@@ -100,10 +102,11 @@ class UnderlinedReader:
         )
 
     def _definition(self, paragraph: Paragraph) -> Block:
-        words = ", ".join(line.strip() for line in paragraph.lines)
-        anchor = re.sub(r"\(.*", "", paragraph.lines[0].strip()).split(" ")[-1]
+        """Return an empty heading: the signature itself stays in the text that is shown."""
+        names = [_name(line) for line in paragraph.lines]
+        words = paragraph.lines[0].strip() if len(names) == 1 else ", ".join(names[:_MOST_NAMES])
         level = _DEFINITION_LEVEL + paragraph.indent // 3
-        return Block("heading", paragraph.start, paragraph.end, level, words, anchor)
+        return Block("heading", paragraph.start, paragraph.start, level, words, names[0])
 
     def _looks_like_code(self, paragraph: Paragraph) -> bool:
         first = paragraph.lines[0].lstrip()
@@ -112,6 +115,10 @@ class UnderlinedReader:
             or first.startswith((">>>", "..."))
             or any("::=" in line for line in paragraph.lines)
         ) and not first.startswith(("* ", "- "))
+
+
+def _name(signature: str) -> str:
+    return signature.strip().partition("(")[0].rpartition(" ")[2]
 
 
 def _paragraphs(text: str) -> Iterator[Paragraph]:

@@ -116,7 +116,7 @@ class FakeTools:
             position=0,
         )
 
-    async def list_sections(self, source: str = "", cursor: str = "") -> SectionPage:  # noqa: ARG002
+    async def list_sections(self, source: str = "", cursor: str = "") -> SectionPage:
         section = Section(
             source="guide",
             title="Guide",

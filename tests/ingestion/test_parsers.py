@@ -119,6 +119,7 @@ def test_underlined_text_has_sections_definitions_and_code() -> None:
         ("heading", 2, "Sub part"),
         ("heading", 7, "object.__repr__(self)"),
         ("text", 0, ""),
+        ("text", 0, ""),
         ("code", 0, ""),
         ("text", 0, ""),
     ]

@@ -14,6 +14,7 @@ from retrieval.errors import (
     BadRequestError,
     BuildGoneError,
     IndexUnavailableError,
+    RetrievalError,
     UnknownChunkError,
 )
 from retrieval.manifest import Manifest, Stamp
@@ -87,6 +88,8 @@ class FakeEngine:
 
     Attributes:
         entered: Set when a search begins.
+        crash: Raised by every search.
+        trouble: Raised when the published build is looked up.
         release: A search waits for it; set from the start.
         requests: Every search asked for.
     """
@@ -95,6 +98,7 @@ class FakeEngine:
     build: str = "20261129T000000-aaaaaa"
     published: str = ""
     crash: Exception | None = None
+    trouble: RetrievalError | None = None
     closed: bool = False
     entered: asyncio.Event = field(default_factory=asyncio.Event)
     release: asyncio.Event = field(default_factory=asyncio.Event)
@@ -117,7 +121,7 @@ class FakeEngine:
     async def source(self, chunk_id: str, *, where: Filter, build: str = "") -> SourceOutcome:
         self._check_build(build)
         found = self._find(chunk_id, where)
-        return SourceOutcome(found, found.occurrences[0], self.info())
+        return SourceOutcome(found, found.occurrences[0], manifest(self.build))
 
     async def sections(
         self, source: str, *, cursor: str, where: Filter, build: str = ""
@@ -138,7 +142,9 @@ class FakeEngine:
             for place in each.occurrences[:1]
         )
         names = [entry.source for entry in entries]
-        return SectionOutcome(entries, {name: names.count(name) for name in names}, "", self.info())
+        return SectionOutcome(
+            entries, {name: names.count(name) for name in names}, "", manifest(self.build)
+        )
 
     async def related(
         self, chunk_id: str, *, top_k: int, where: Filter, build: str = ""
@@ -164,6 +170,8 @@ class FakeEngine:
     async def refresh(self) -> None:
         if self.published:
             self.build = self.published
+        if self.trouble is not None:
+            raise self.trouble
 
     async def close(self) -> None:
         self.closed = True
@@ -206,7 +214,7 @@ class FakeEngine:
             hit_count=len(hits),
         )
         trace = Trace(dense=ids, sparse=(), fused=ids, reranked=(), selected=ids)
-        return SearchOutcome(query, hits, signals, self.info(), (), trace)
+        return SearchOutcome(query, hits, signals, manifest(self.build), (), trace)
 
 
 def _passes(place: Occurrence, where: Filter) -> bool:

@@ -45,7 +45,7 @@ def settings(**changes: object) -> McpSettings:
     values: dict[str, object] = {
         "mcp_token": SecretStr(TOKEN),
         "signing_key": SecretStr(KEY),
-        "index_poll_seconds": 0.05,
+        "build_check_seconds": 0.05,
     }
     return McpSettings.model_validate(values | changes)
 

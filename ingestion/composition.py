@@ -1,0 +1,45 @@
+"""The composition root: settings to the tools a run works with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ingestion.records import BuildRecords
+from ingestion.settings import IngestionSettings
+from retrieval.catalog import Catalog
+from retrieval.embedding import DenseEmbedder
+from retrieval.opening import open_catalog, open_embedder, open_sparse_encoder, open_vectors
+from retrieval.sparse import SparseEncoder
+from retrieval.vectors import VectorCache
+
+
+@dataclass(frozen=True, slots=True)
+class IngestionTools:
+    """What a run works with."""
+
+    embedder: DenseEmbedder
+    sparse: SparseEncoder
+    catalog: Catalog
+    vectors: VectorCache
+    records: BuildRecords
+
+    async def close(self) -> None:
+        """Release files and connections."""
+        self.vectors.close()
+        await self.catalog.close()
+
+
+def open_tools(settings: IngestionSettings) -> IngestionTools:
+    """Load the model and open the stores; takes a second and blocks.
+
+    Raises:
+        ModelUnavailableError: The embedding model is not on this machine.
+        IndexUnavailableError: The index cannot be opened.
+    """
+    return IngestionTools(
+        embedder=open_embedder(settings),
+        sparse=open_sparse_encoder(),
+        catalog=open_catalog(settings),
+        vectors=open_vectors(settings),
+        records=BuildRecords(settings.records_dir),
+    )

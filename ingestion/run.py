@@ -1,0 +1,147 @@
+"""One run: read, chunk, deduplicate, embed, write, verify, publish.
+
+A run makes a whole new build. Sources it was not asked about are carried over from the records of
+the build in force; nothing is visible to a reader before the last step, and a run that fails leaves
+everything as it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+
+from ingestion.building import Publisher
+from ingestion.chunking import ChunkRules
+from ingestion.composition import IngestionTools, open_tools
+from ingestion.dedup import Deduplicated, deduplicate
+from ingestion.embedding import embed_passages
+from ingestion.errors import EmptyRunError
+from ingestion.fetch import FetchLimits
+from ingestion.gathering import Gathered, Gatherer
+from ingestion.header import HEADER_FORMAT
+from ingestion.report import DocumentReport, IngestReport, Progress
+from ingestion.settings import IngestionSettings
+from ingestion.sources import Source
+from ingestion.verify import Expectation
+from retrieval.opening import make_stamp
+
+_SHORT_INPUT_TOKENS = 256
+_SHORT_TARGET_TOKENS = 180
+_LONG_TARGET_TOKENS = 350
+
+
+async def ingest(
+    sources: Sequence[Source],
+    settings: IngestionSettings,
+    progress: Progress,
+    *,
+    expect: Expectation | None = None,
+) -> IngestReport:
+    """Bring the index up to date with these sources and put the new build in force.
+
+    Args:
+        sources: Each is replaced as a whole; all other sources stay as they are.
+        settings: Where the index is and how documents are cut.
+        progress: Called often, from the event loop, and must return at once.
+        expect: How many chunks the new build should hold; anything else fails the run.
+
+    Raises:
+        IngestionError: Nothing came out, a source is not there, or the build is not whole.
+        RetrievalError: The model or the index cannot be used.
+    """
+    tools = await asyncio.to_thread(open_tools, settings)
+    try:
+        return await run(sources, tools, settings, progress, expect=expect)
+    finally:
+        await tools.close()
+
+
+async def run(
+    sources: Sequence[Source],
+    tools: IngestionTools,
+    settings: IngestionSettings,
+    progress: Progress,
+    *,
+    expect: Expectation | None = None,
+) -> IngestReport:
+    """Do what ``ingest`` does with tools that are already open."""
+    started = time.monotonic()
+    spec = tools.embedder.spec
+    rules = chunk_rules(settings, spec.input_limit_tokens)
+    gatherer = Gatherer(
+        tokenizer=tools.embedder.tokenizer,
+        rules=rules,
+        chunking=f"{rules.name}; {HEADER_FORMAT}; {spec.name}",
+        limits=FetchLimits(settings.fetch_seconds, settings.ingest_max_bytes),
+        records=tools.records,
+        progress=progress,
+    )
+    gathered = await gatherer.gather(sources, await tools.catalog.current())
+    unique = await asyncio.to_thread(
+        deduplicate, [document.record for document in gathered.documents]
+    )
+    if not unique.chunks:
+        raise EmptyRunError(_nothing_came_out(gathered))
+    embedded = await embed_passages(
+        [chunk.text_for_embedding for chunk in unique.chunks],
+        embedder=tools.embedder,
+        cache=tools.vectors,
+        workers=settings.ingest_workers,
+        progress=progress,
+    )
+    publisher = Publisher(
+        tools.catalog, tools.records, tools.sparse, progress, settings.keep_builds
+    )
+    manifest = await publisher.publish(
+        gathered,
+        list(zip(unique.chunks, embedded.vectors, strict=True)),
+        duplicates=unique.duplicates,
+        stamp=make_stamp(
+            tools.embedder, tools.sparse, header_format=HEADER_FORMAT, chunker=rules.name
+        ),
+        profile=settings.profile,
+        expect=expect,
+    )
+    return IngestReport(
+        build=manifest.build,
+        seconds=time.monotonic() - started,
+        documents=tuple(_reports(gathered, unique)),
+        vanished=tuple(gathered.vanished),
+        chunks=len(unique.chunks) + unique.duplicates,
+        duplicates=unique.duplicates,
+        points_written=manifest.chunks,
+        embedded=embedded.computed,
+    )
+
+
+def chunk_rules(settings: IngestionSettings, input_limit_tokens: int) -> ChunkRules:
+    """Return the sizes for a model; short-sighted models get the size that measured best there."""
+    default = (
+        _SHORT_TARGET_TOKENS if input_limit_tokens <= _SHORT_INPUT_TOKENS else _LONG_TARGET_TOKENS
+    )
+    return ChunkRules(
+        target_tokens=settings.chunk_target_tokens or default,
+        overlap_tokens=settings.chunk_overlap_tokens,
+        input_limit_tokens=input_limit_tokens,
+    )
+
+
+def _nothing_came_out(gathered: Gathered) -> str:
+    reasons = "; ".join(f"{report.document_id}: {report.reason}" for report in gathered.unreadable)
+    return "no chunk came out of these sources" + (f" ({reasons})" if reasons else "")
+
+
+def _reports(gathered: Gathered, unique: Deduplicated) -> Iterator[DocumentReport]:
+    for document in gathered.documents:
+        record = document.record
+        yield DocumentReport(
+            source=record.source,
+            document_id=record.document_id,
+            state=document.state,
+            chunks=len(record.drafts),
+            duplicates=unique.by_document.get((record.source, record.document_id), 0),
+            repeated_lines=record.repeated_lines,
+            dropped=dict(document.dropped),
+        )
+    yield from gathered.unreadable

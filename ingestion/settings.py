@@ -1,0 +1,40 @@
+"""Settings of the ingestion, read once at its entry point."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field
+
+from retrieval.settings import RetrievalSettings
+
+
+class IngestionSettings(RetrievalSettings):
+    """How documents are cut, embedded and fetched; where builds go comes from the retrieval."""
+
+    chunk_target_tokens: int = Field(
+        default=0,
+        ge=0,
+        le=4096,
+        description="Body of a chunk; 0: 180 for models that read up to 256 tokens, else 350.",
+    )
+    chunk_overlap_tokens: int = Field(
+        default=40, ge=0, le=1024, description="Repeated at a cut inside a section."
+    )
+    ingest_workers: int = Field(
+        default=2, ge=1, le=64, description="Threads that run the embedding model at once."
+    )
+    ingest_max_bytes: int = Field(
+        default=32_000_000, ge=1, description="Largest file or page that is read."
+    )
+    fetch_seconds: float = Field(
+        default=20.0, gt=0, le=600, description="Deadline of one fetched address."
+    )
+    keep_builds: int = Field(
+        default=3, ge=1, le=1000, description="Complete builds kept for rollback."
+    )
+
+    @property
+    def records_dir(self) -> Path:
+        """What each build was made from."""
+        return self.data_dir / "records" / self.collection

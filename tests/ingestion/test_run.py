@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ingestion.composition import IngestionTools
+from ingestion.errors import CarryOverError, EmptyRunError, SourceError, VerificationError
+from ingestion.records import BuildRecords
+from ingestion.report import IngestReport
+from ingestion.run import run
+from ingestion.settings import IngestionSettings
+from ingestion.sources import Source, source_from
+from ingestion.verify import Expectation
+from retrieval.chunk import Chunk
+from retrieval.opening import open_catalog, open_sparse_encoder
+from retrieval.store import Filter
+from retrieval.vectors import VectorCache
+from tests.ingestion.fakes import HashEmbedder, Recorder
+
+
+@dataclass
+class Bench:
+    """A data folder, a folder of documents and the tools between them."""
+
+    root: Path
+    embedder: HashEmbedder
+    progress: Recorder
+    tools: IngestionTools
+    settings: IngestionSettings
+
+    def write(self, name: str, text: str, folder: str = "docs") -> Source:
+        path = self.root / folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return source_from(str(self.root / folder))
+
+    async def ingest(self, *sources: Source, expect: Expectation | None = None) -> IngestReport:
+        self.embedder.embedded.clear()
+        return await run(sources, self.tools, self.settings, self.progress, expect=expect)
+
+    async def chunks(self) -> dict[str, Chunk]:
+        manifest = await self.tools.catalog.current()
+        if manifest is None:
+            return {}
+        opened = await self.tools.catalog.open(manifest.build)
+        try:
+            everything = Filter(all_labels=True)
+            return {p.chunk.text: p.chunk async for p in opened.store.scan(where=everything)}
+        finally:
+            await opened.store.close()
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    settings = IngestionSettings(data_dir=tmp_path / "data", ingest_workers=2)
+    embedder = HashEmbedder()
+    tools = IngestionTools(
+        embedder=embedder,
+        sparse=open_sparse_encoder(),
+        catalog=open_catalog(settings),
+        vectors=VectorCache(settings.vectors_path),
+        records=BuildRecords(settings.records_dir),
+    )
+    yield Bench(tmp_path, embedder, Recorder(), tools, settings)
+    await tools.close()
+
+
+async def test_a_run_publishes_a_build_and_reports_what_is_in_it(bench: Bench) -> None:
+    bench.write("a.md", "# Alpha\n\nThe first fact.\n")
+    docs = bench.write("b.md", "# Beta\n\nThe first fact.\n\n# More\n\nThe second fact.\n")
+    report = await bench.ingest(docs)
+    manifest = await bench.tools.catalog.current()
+    assert manifest is not None
+    assert manifest.build == report.build
+    assert report.points_written == manifest.chunks == len(await bench.chunks())
+    assert report.chunks == report.points_written + report.duplicates
+    assert {d.document_id: d.state for d in report.documents} == {"a.md": "new", "b.md": "new"}
+    assert [e.stage for e in bench.progress.events][-1] == "published"
+
+
+async def test_an_unchanged_source_is_not_embedded_again(bench: Bench) -> None:
+    docs = bench.write("a.md", "# Alpha\n\nThe first fact.\n")
+    await bench.ingest(docs)
+    report = await bench.ingest(docs)
+    assert bench.embedder.embedded == []
+    assert report.embedded == 0
+    assert report.documents[0].state == "unchanged"
+
+
+async def test_changing_one_page_embeds_that_page_only(bench: Bench) -> None:
+    bench.write("a.md", "# Alpha\n\nThe first fact.\n")
+    docs = bench.write("b.md", "# Beta\n\nThe second fact.\n")
+    await bench.ingest(docs)
+    bench.write("b.md", "# Beta\n\nThe second fact, corrected.\n")
+    report = await bench.ingest(docs)
+    assert len(bench.embedder.embedded) == 1
+    assert "corrected" in bench.embedder.embedded[0]
+    assert {d.document_id: d.state for d in report.documents} == {
+        "a.md": "unchanged",
+        "b.md": "changed",
+    }
+    assert "The second fact." not in await bench.chunks()
+
+
+async def test_a_shorter_page_leaves_no_tail_and_a_vanished_page_is_gone(bench: Bench) -> None:
+    long = "\n\n".join(f"# Part {n}\n\n" + f"Sentence about topic {n}. " * 20 for n in range(5))
+    bench.write("gone.md", "# Gone\n\nThis page will vanish.\n")
+    docs = bench.write("long.md", long)
+    await bench.ingest(docs)
+    (bench.root / "docs" / "gone.md").unlink()
+    bench.write("long.md", long.partition("# Part 2")[0])
+    report = await bench.ingest(docs)
+    texts = " ".join(await bench.chunks())
+    assert report.vanished == ("docs/gone.md",)
+    assert "vanish" not in texts
+    assert "topic 1" in texts
+    assert "topic 4" not in texts
+
+
+async def test_other_sources_are_carried_over_without_the_model(bench: Bench) -> None:
+    first = bench.write("a.md", "# Alpha\n\nThe first fact.\n")
+    second = bench.write("b.md", "# Beta\n\nThe second fact.\n", folder="other")
+    await bench.ingest(first)
+    report = await bench.ingest(second)
+    assert len(bench.embedder.embedded) == 1
+    assert {d.source: d.state for d in report.documents} == {"docs": "carried_over", "other": "new"}
+    assert len(await bench.chunks()) == 2
+
+
+async def test_dropping_a_source_leaves_the_other_sources_text(bench: Bench) -> None:
+    first = bench.write("a.md", "# Alpha\n\nA shared fact.\n")
+    second = bench.write("b.md", "# Beta\n\nA shared fact.\n", folder="other")
+    await bench.ingest(first, second)
+    bench.write("a.md", "# Alpha\n\nSomething new.\n")
+    await bench.ingest(first)
+    shared = (await bench.chunks())["A shared fact."]
+    assert [place.source for place in shared.occurrences] == ["other"]
+
+
+async def test_the_same_input_gives_the_same_ids(bench: Bench) -> None:
+    docs = bench.write("a.md", "# Alpha\n\nThe first fact.\n\n# Beta\n\n" + "Long text. " * 200)
+    await bench.ingest(docs)
+    before = {chunk.chunk_id for chunk in (await bench.chunks()).values()}
+    await bench.ingest(docs)
+    assert {chunk.chunk_id for chunk in (await bench.chunks()).values()} == before
+
+
+async def test_an_unreadable_file_is_listed_and_stops_nothing(bench: Bench) -> None:
+    docs = bench.write("a.md", "# Alpha\n\nThe first fact.\n")
+    (bench.root / "docs" / "broken.md").write_bytes(b"\x00\x01\x02\xff\xfe")
+    report = await bench.ingest(docs)
+    assert [(d.document_id, d.state) for d in report.unreadable] == [("broken.md", "unreadable")]
+    assert report.points_written == 1
+
+
+async def test_a_run_without_a_chunk_fails_with_the_reasons(bench: Bench) -> None:
+    docs = bench.write("empty.md", "   \n")
+    with pytest.raises(EmptyRunError, match=r"empty\.md: empty file"):
+        await bench.ingest(docs)
+    assert await bench.tools.catalog.current() is None
+
+
+async def test_a_run_that_breaks_leaves_the_build_in_force(bench: Bench) -> None:
+    docs = bench.write("a.md", "# Alpha\n\nThe first fact.\n")
+    report = await bench.ingest(docs)
+    bench.write("a.md", "# Alpha\n\nThe changed fact.\n")
+    bench.embedder.fail_after = 0
+    with pytest.raises(RuntimeError, match="the model broke"):
+        await bench.ingest(docs)
+    manifest = await bench.tools.catalog.current()
+    assert manifest is not None
+    assert manifest.build == report.build
+    assert "The first fact." in await bench.chunks()
+
+
+async def test_a_run_that_broke_starts_again_where_it_stopped(bench: Bench) -> None:
+    text = "\n\n".join(f"# Part {n}\n\n" + f"About topic {n}. " * 40 for n in range(10))
+    docs = bench.write("a.md", text)
+    bench.embedder.fail_after = 8
+    with pytest.raises(RuntimeError, match="the model broke"):
+        await bench.ingest(docs)
+    done = len(bench.embedder.embedded)
+    bench.embedder.fail_after = None
+    report = await bench.ingest(docs)
+    assert report.embedded == report.points_written - done
+
+
+async def test_an_unexpected_number_of_chunks_is_not_published(bench: Bench) -> None:
+    docs = bench.write("a.md", "# Alpha\n\nThe first fact.\n")
+    report = await bench.ingest(docs)
+    bench.write("b.md", "# Beta\n\nThe second fact.\n")
+    with pytest.raises(VerificationError, match="2 chunks, not 5 to 9"):
+        await bench.ingest(docs, expect=Expectation(5, 9))
+    manifest = await bench.tools.catalog.current()
+    assert manifest is not None
+    assert manifest.build == report.build
+    assert [m.build for m in await bench.tools.catalog.list()] == [report.build]
+
+
+async def test_a_source_that_cannot_be_kept_stops_the_run(bench: Bench) -> None:
+    first = bench.write("a.md", "# Alpha\n\nThe first fact.\n")
+    second = bench.write("b.md", "# Beta\n\nThe second fact.\n", folder="other")
+    report = await bench.ingest(first)
+    bench.tools.records.drop(report.build)
+    with pytest.raises(CarryOverError, match="docs"):
+        await bench.ingest(second)
+
+
+async def test_a_missing_source_is_named(bench: Bench) -> None:
+    with pytest.raises(SourceError, match="nothing there"):
+        await bench.ingest(Source("gone", "path", str(bench.root / "nowhere")))
+
+
+async def test_old_builds_and_their_records_are_removed(bench: Bench) -> None:
+    docs = bench.write("a.md", "# Alpha\n\nThe first fact.\n")
+    for number in range(bench.settings.keep_builds + 2):
+        bench.write("a.md", f"# Alpha\n\nFact number {number}.\n")
+        await bench.ingest(docs)
+    builds = {manifest.build for manifest in await bench.tools.catalog.list()}
+    assert len(builds) == bench.settings.keep_builds
+    assert {folder.name for folder in bench.settings.records_dir.iterdir()} == builds
