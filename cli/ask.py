@@ -18,7 +18,9 @@ def run_ask(question: str, *, source: str, top_k: int, url: str, as_json: bool) 
         ApiRefusedError: The API refused the question or a dependency is away.
         httpx.HTTPError: Nothing answers at the address.
     """
-    body = post(url or default_url(), "/ask", {"question": question, "source": source, "top_k": top_k})
+    body = post(
+        url or default_url(), "/ask", {"question": question, "source": source, "top_k": top_k}
+    )
     if as_json:
         print_json(body)
         return

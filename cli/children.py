@@ -50,8 +50,7 @@ class Child:
     async def start(self) -> None:
         """Start the process; it ends when this one does."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        # Opened for a child process: there is nothing to wait for on a local append-only file.
-        with self.log.open("ab") as sink:  # noqa: ASYNC230
+        with self.log.open("ab") as sink:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", self.module,
                 env={**self.environment, LIFELINE_VARIABLE: "1"},

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import httpx
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from cli.settings import gather_environment, read_settings
+from cli.settings import UpSettings, gather_environment, read_settings
 from service.errors import VouchError
 
 _CONNECT_SECONDS = 3.0
 _ANSWER_SECONDS = 90.0
+_OBJECT = TypeAdapter(dict[str, JsonValue])
 
 
 class ApiRefusedError(VouchError):
@@ -24,7 +25,7 @@ class ApiRefusedError(VouchError):
 
 def default_url() -> str:
     """Return the address ``vouch up`` serves on with the present settings."""
-    settings = read_settings(gather_environment(Path(".env")))
+    settings = read_settings(UpSettings, gather_environment(Path(".env")))
     return f"http://{settings.host}:{settings.port}"
 
 
@@ -35,9 +36,7 @@ def post(url: str, path: str, body: dict[str, JsonValue]) -> dict[str, JsonValue
         ApiRefusedError: The API answered with an error status, or with something else than JSON.
         httpx.HTTPError: Nothing answers at the address.
     """
-    return _checked(
-        httpx.post(f"{url}{path}", json=body, timeout=_timeout(), trust_env=False), url
-    )
+    return _checked(httpx.post(f"{url}{path}", json=body, timeout=_timeout(), trust_env=False), url)
 
 
 def get(url: str, path: str) -> dict[str, JsonValue]:
@@ -56,11 +55,9 @@ def _timeout() -> httpx.Timeout:
 
 def _checked(response: httpx.Response, url: str) -> dict[str, JsonValue]:
     try:
-        body = response.json()
-    except ValueError as error:
+        body = _OBJECT.validate_json(response.content)
+    except ValidationError as error:
         raise ApiRefusedError("not_vouch", f"what answers at {url} is not Vouch") from error
-    if not isinstance(body, dict):
-        raise ApiRefusedError("not_vouch", f"what answers at {url} is not Vouch")
     if response.is_error:
         detail = str(body.get("detail") or body.get("title") or response.reason_phrase)
         raise ApiRefusedError(str(body.get("code", response.status_code)), detail)

@@ -11,6 +11,7 @@ import httpx
 from rich.markup import escape
 
 from cli.console import out, print_json
+from service.health import HealthDocument
 
 State = Literal["ok", "note", "fail"]
 _DEADLINE_SECONDS = 4.0
@@ -38,20 +39,17 @@ class Finding:
 Check = Callable[[], Awaitable[Finding]]
 
 
-async def fetch_health(url: str) -> dict[str, object]:
+async def fetch_health(url: str) -> HealthDocument:
     """Return the health document of a process.
 
     Raises:
         httpx.HTTPError: Nothing answers, or an error status.
-        ValueError: Something else than a JSON object answers.
+        ValueError: Something else than JSON answers.
     """
     async with httpx.AsyncClient(timeout=_DEADLINE_SECONDS, trust_env=False) as client:
         response = await client.get(f"{url}/healthz")
         response.raise_for_status()
-        body = response.json()
-    if not isinstance(body, dict):
-        raise ValueError(f"{url}/healthz is not a health document")
-    return {str(key): value for key, value in body.items()}
+        return HealthDocument.model_validate(response.json())
 
 
 async def examine(checks: list[Check]) -> list[Finding]:

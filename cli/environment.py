@@ -6,7 +6,7 @@ in their environment, not of what their code happens to do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
@@ -22,30 +22,36 @@ _SYSTEM = frozenset(
 )  # fmt: skip
 
 
+def names_of_field(settings: type[BaseSettings], name: str) -> frozenset[str]:
+    """Return the environment variables that set one field."""
+    prefix = str(settings.model_config.get("env_prefix", ""))
+    return frozenset(_aliases(settings.model_fields[name]) or {f"{prefix}{name}".upper()})
+
+
 def variables_of(settings: type[BaseSettings]) -> frozenset[str]:
     """Return the environment variables a settings class reads, in upper case."""
-    prefix = str(settings.model_config.get("env_prefix", ""))
-    names: set[str] = set()
-    for name, field in settings.model_fields.items():
-        names.update(_aliases(field) or {f"{prefix}{name}"})
-    return frozenset(name.upper() for name in names)
+    return frozenset[str]().union(
+        *(names_of_field(settings, name) for name in settings.model_fields)
+    )
 
 
-def environment_for(settings: type[BaseSettings], full: Mapping[str, str]) -> dict[str, str]:
+def environment_for(
+    settings: Iterable[type[BaseSettings]], full: Mapping[str, str]
+) -> dict[str, str]:
     """Return the part of an environment that a process with these settings is given.
 
     Args:
-        settings: The settings class of the process.
+        settings: Every settings class the process reads.
         full: Everything that is set: the shell's variables over those of ``.env``.
     """
-    allowed = variables_of(settings) | _SYSTEM
+    allowed = _SYSTEM.union(*(variables_of(one) for one in settings))
     return {name: value for name, value in full.items() if name.upper() in allowed}
 
 
 def _aliases(field: FieldInfo) -> set[str]:
     alias = field.validation_alias
     if isinstance(alias, str):
-        return {alias}
+        return {alias.upper()}
     if isinstance(alias, AliasChoices):
-        return {choice for choice in alias.choices if isinstance(choice, str)}
+        return {choice.upper() for choice in alias.choices if isinstance(choice, str)}
     return set()

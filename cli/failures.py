@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import httpx
@@ -15,7 +15,7 @@ from service.errors import VouchError
 
 
 @contextmanager
-def report_failures() -> Iterator[None]:
+def report_failures() -> Generator[None]:
     """Print what went wrong without a stack trace, and exit with 1; settings errors exit with 2."""
     try:
         yield

@@ -1,4 +1,4 @@
-"""The ``vouch`` command: parse, call, print. Imports stay inside commands so that help is instant."""
+"""The ``vouch`` command: parse, call, print. Imports stay inside commands: help is instant."""
 
 from __future__ import annotations
 
@@ -62,9 +62,136 @@ def mcp(
 def migrate() -> None:
     """Bring the databases to this version's tables. `vouch up` does it by itself."""
     from cli.migrate import run_migrate
+    from cli.settings import UpSettings
 
     with report_failures():
-        run_migrate()
+        run_migrate(UpSettings())
+
+
+@app.command(rich_help_panel="Documents")
+def ingest(
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(help="Files, folders or addresses; an llms-full.txt is taken apart."),
+    ] = None,
+    *,
+    source: Annotated[str, typer.Option(help="Name of the source; default: from the path.")] = "",
+    label: Annotated[
+        list[str] | None, typer.Option(help="Access label of every document; may be repeated.")
+    ] = None,
+    sample: Annotated[bool, typer.Option("--sample", help="Add the sample corpus.")] = False,
+    if_empty: Annotated[
+        bool, typer.Option("--if-empty", help="Do nothing when a build is in force already.")
+    ] = False,
+    expect: Annotated[str, typer.Option(help="MIN:MAX chunks; anything else fails.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Read documents and put a new build of the index in force; a running server follows."""
+    from cli.ingest import run_ingest
+
+    if not sources and not sample:
+        raise typer.BadParameter("name a file, a folder or an address, or give --sample")
+    with report_failures():
+        run_ingest(
+            sources or [], name=source, labels=label or [], sample=sample, if_empty=if_empty,
+            expect=expect, as_json=as_json,
+        )  # fmt: skip
+
+
+@app.command(rich_help_panel="Documents")
+def verify(
+    *,
+    expect: Annotated[str, typer.Option(help="MIN:MAX chunks; anything else fails.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Check the build in force chunk by chunk; exits non-zero when anything is wrong."""
+    from cli.builds import run_verify
+
+    with report_failures():
+        run_verify(expect, as_json=as_json)
+
+
+builds = typer.Typer(no_args_is_help=True, help="List, roll back and clean up builds of the index.")
+app.add_typer(builds, name="builds", rich_help_panel="Documents")
+
+
+@builds.command("list")
+def builds_list(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False
+) -> None:
+    """List every complete build; the one in force is marked."""
+    from cli.builds import run_list
+
+    with report_failures():
+        run_list(as_json=as_json)
+
+
+@builds.command("rollback")
+def builds_rollback() -> None:
+    """Put the build before the one in force back in force."""
+    from cli.builds import run_rollback
+
+    with report_failures():
+        run_rollback()
+
+
+@builds.command("gc")
+def builds_gc(keep: Annotated[int, typer.Option(min=1, help="Builds to keep.")] = 3) -> None:
+    """Remove old builds and what interrupted runs left behind."""
+    from cli.builds import run_gc
+
+    with report_failures():
+        run_gc(keep)
+
+
+@app.command(rich_help_panel="Ask")
+def ask(
+    question: str,
+    *,
+    source: Annotated[str, typer.Option(help="Only this source.")] = "",
+    top_k: Annotated[int, typer.Option(min=1, max=50, help="Passages a search.")] = 4,
+    url: Annotated[str, typer.Option(help="Address of the API; default: this machine.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole response.")] = False,
+) -> None:
+    """Ask the running system one question."""
+    from cli.ask import run_ask
+
+    with report_failures():
+        run_ask(question, source=source, top_k=top_k, url=url, as_json=as_json)
+
+
+@app.command(rich_help_panel="Ask")
+def search(
+    query: str,
+    *,
+    source: Annotated[str, typer.Option(help="Only this source.")] = "",
+    profile: Annotated[str, typer.Option(help="Retrieval profile.")] = "default",
+    top_n: Annotated[int, typer.Option(min=1, max=50, help="Passages to list.")] = 5,
+    explain: Annotated[
+        str, typer.Option(help="A chunk id: say why it is or is not in the list.")
+    ] = "",
+    url: Annotated[str, typer.Option(help="Address of the API; default: this machine.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole response.")] = False,
+) -> None:
+    """List the passages for a query with the number of every stage."""
+    from cli.search import run_search
+
+    with report_failures():
+        run_search(
+            query, source=source, profile=profile, top_n=top_n, explain=explain, url=url,
+            as_json=as_json,
+        )  # fmt: skip
+
+
+@app.command(rich_help_panel="Serve")
+def doctor(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False
+) -> None:
+    """Say what is configured, reachable and matching, and what to do about what is not."""
+    from cli.checks import run_doctor
+
+    with report_failures():
+        raise typer.Exit(0 if run_doctor(as_json=as_json) else 1)
 
 
 def main() -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from dotenv import dotenv_values
 from pydantic import Field
+from pydantic_settings import BaseSettings
 
+from cli.environment import names_of_field
 from service.settings import ServiceSettings
 
 
@@ -31,12 +34,18 @@ def gather_environment(dotenv: Path) -> dict[str, str]:
     return {**filled, **os.environ}
 
 
-def read_settings(environment: Mapping[str, str]) -> UpSettings:
-    """Return the launcher's settings from a gathered environment."""
-    known = UpSettings.model_fields
-    values = {
-        name: environment[f"VOUCH_{name.upper()}"]
-        for name in known
-        if environment.get(f"VOUCH_{name.upper()}")
-    }
-    return UpSettings.model_validate(values)
+_Settings = TypeVar("_Settings", bound=BaseSettings)
+
+
+def read_settings(kind: type[_Settings], environment: Mapping[str, str]) -> _Settings:
+    """Return a process's settings from a gathered environment instead of the present one.
+
+    Raises:
+        ValidationError: A value is out of bounds; the field is named.
+    """
+    values: dict[str, str] = {}
+    for name in kind.model_fields:
+        for variable in names_of_field(kind, name):
+            if environment.get(variable.upper()):
+                values[name] = environment[variable.upper()]
+    return kind.model_validate(values)

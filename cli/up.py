@@ -11,16 +11,17 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from agent.settings import AgentSettings
 from backend.settings import ApiSettings
 from cli.children import Child, Family
 from cli.console import err
 from cli.environment import environment_for
+from cli.migrate import run_migrate
 from cli.secrets import ensure_secrets
 from cli.settings import UpSettings, gather_environment, read_settings
 from ingestion.settings import IngestionSettings
 from mcp_server.settings import McpSettings
 from service.errors import VouchError
-from storage.migrate import upgrade
 
 _PORTS_TRIED = 50
 
@@ -39,7 +40,7 @@ def run_up(*, dotenv: Path = Path(".env")) -> None:
         ChildFailedError: A process does not come up or keeps dying.
     """
     environment = gather_environment(dotenv)
-    settings = read_settings(environment)
+    settings = read_settings(UpSettings, environment)
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     _require_free(settings.host, settings.port)
     mcp_port = _next_free(settings.mcp_port)
@@ -49,7 +50,7 @@ def run_up(*, dotenv: Path = Path(".env")) -> None:
         "VOUCH_MCP_PORT": str(mcp_port),
         "VOUCH_MCP_URL": f"http://127.0.0.1:{mcp_port}",
     }
-    _migrate(settings)
+    run_migrate(settings, quiet=True)
     build_sample_index(environment)
     asyncio.run(_serve(settings, environment, mcp_port))
 
@@ -63,7 +64,7 @@ def build_sample_index(environment: Mapping[str, str]) -> None:
         StartError: The build failed; its own output says why.
     """
     command = [sys.executable, "-m", "cli.main", "ingest", "--sample", "--if-empty"]
-    child_environment = environment_for(IngestionSettings, environment)
+    child_environment = environment_for([IngestionSettings], environment)
     # The command is this interpreter and this project's own module; nothing comes from outside.
     finished = subprocess.run(command, env=child_environment, check=False)  # noqa: S603
     if finished.returncode != 0:
@@ -79,13 +80,13 @@ def plan_children(
     return [
         Child(
             module="mcp_server",
-            environment=environment_for(McpSettings, environment),
+            environment=environment_for([McpSettings], environment),
             health_url=f"http://127.0.0.1:{mcp_port}/healthz",
             log=logs / "mcp.log",
         ),
         Child(
             module="backend",
-            environment=environment_for(ApiSettings, environment),
+            environment=environment_for([ApiSettings, AgentSettings], environment),
             health_url=f"http://{shown_host}:{settings.port}/healthz",
             log=logs / "api.log",
         ),
@@ -114,9 +115,7 @@ async def _serve(settings: UpSettings, environment: Mapping[str, str], mcp_port:
     await family.stop()
 
 
-async def _finish(
-    family: Family, watching: asyncio.Task[None], say: Callable[[str], None]
-) -> None:
+async def _finish(family: Family, watching: asyncio.Task[None], say: Callable[[str], None]) -> None:
     say("Stopping")
     await family.stop()
     await watching
@@ -125,19 +124,6 @@ async def _finish(
 def _announce(settings: UpSettings) -> None:
     err.print(f"\n[bold]Vouch[/bold] is ready: http://{settings.host}:{settings.port}")
     err.print("Ctrl-C stops every process.\n")
-
-
-def _migrate(settings: UpSettings) -> None:
-    urls = (
-        [settings.database_url]
-        if settings.database_url
-        else [
-            f"sqlite+aiosqlite:///{settings.data_dir.resolve() / name}"
-            for name in ("vouch.db", "audit.db")
-        ]
-    )
-    for url in urls:
-        asyncio.run(upgrade(url))
 
 
 def _require_free(host: str, port: int) -> None:

@@ -32,6 +32,6 @@ def follow_lifeline(*, enabled: bool) -> threading.Thread | None:
 
 
 def _wait_for_end() -> None:
-    while sys.stdin.buffer.raw.read(1):
+    while os.read(sys.stdin.fileno(), 1):
         continue
     os.kill(os.getpid(), signal.SIGTERM)

@@ -1,1 +1,1 @@
-"""Tests, mirroring the packages; contract, end-to-end, browser, fault and security suites beside."""
+"""Tests mirror the packages; contract, end-to-end, browser and fault suites stand beside."""

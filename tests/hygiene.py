@@ -41,10 +41,11 @@ def tracked(*patterns: str) -> list[Path]:
 def lock_faults() -> list[str]:
     """Return lock files that carry an address, and lock files that must not be tracked."""
     faults = [f"{path.name}: not to be tracked" for path in tracked("**/uv.lock", "uv.lock")]
-    for path in tracked("requirements*.lock", "**/package-lock.json"):
-        if re.search(r"https?://|file://", path.read_text()):
-            faults.append(f"{path.relative_to(ROOT)}: carries an address")
-    return faults
+    return faults + [
+        f"{path.relative_to(ROOT)}: carries an address"
+        for path in tracked("requirements*.lock", "**/package-lock.json")
+        if re.search(r"https?://|file://", path.read_text())
+    ]
 
 
 def setting_faults() -> list[str]:

@@ -1,4 +1,4 @@
-"""What a test does when something it needs is not on this machine: skip and say so, or fail in CI."""
+"""What a test does when something it needs is absent: skip and say so, or fail in CI."""
 
 from __future__ import annotations
 
@@ -30,10 +30,8 @@ def require_port(port: int, what: str) -> None:
 
 def require_chromium() -> str:
     """Return the path of a chromium, or skip or fail."""
-    found = next(
-        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
-        None,
-    )
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next((path for name in names if (path := shutil.which(name))), None)
     require(present=found is not None, what="a chromium")
     return found or ""
 

@@ -46,7 +46,7 @@ async def test_dead_child_is_started_again_until_stopped(tmp_path: Path, free_po
     assert child.process is not None
     first = child.process.pid
     os.kill(first, signal.SIGKILL)
-    while child.process.pid == first:
+    while child.process.pid == first:  # noqa: ASYNC110  # it is the restart itself we wait for
         await asyncio.sleep(0.01)
     await child.wait_ready()
     await family.stop()

@@ -49,7 +49,6 @@ def upgrade() -> None:
                 "labels",
                 "timings_ms",
                 "versions",
-                "shadow",
             )
         ),
         sa.PrimaryKeyConstraint("id", name="pk_asks"),

@@ -1,0 +1,140 @@
+"""The checks of ``vouch doctor``, from the ground up: disk, model, index, processes, model API."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import httpx
+
+from agent.settings import AgentSettings
+from backend.settings import LOOPBACK_HOSTS
+from cli.doctor import Check, Finding, examine, fetch_health, report
+from cli.migrate import database_urls
+from cli.settings import UpSettings, gather_environment, read_settings
+from retrieval.models import resolve_model
+from retrieval.opening import open_catalog
+from retrieval.settings import RetrievalSettings
+from service.errors import VouchError
+from storage.migrate import check as check_schema
+
+_MODEL_SECONDS = 5.0
+
+
+def run_doctor(*, as_json: bool) -> bool:
+    """Run every check and print what was found; return whether nothing failed."""
+    environment = gather_environment(Path(".env"))
+    settings = read_settings(UpSettings, environment)
+    return report(asyncio.run(examine(_plan(settings, environment))), as_json=as_json)
+
+
+def _plan(settings: UpSettings, environment: Mapping[str, str]) -> list[Check]:
+    retrieval = read_settings(RetrievalSettings, environment)
+    agent = read_settings(AgentSettings, environment)
+    shown = "127.0.0.1" if settings.host not in LOOPBACK_HOSTS else settings.host
+    return [
+        lambda: asyncio.to_thread(_data_folder, settings.data_dir),
+        lambda: _embedding_model(retrieval),
+        lambda: _index(retrieval),
+        lambda: asyncio.to_thread(_databases, settings),
+        lambda: _process("tool server", f"http://127.0.0.1:{settings.mcp_port}"),
+        lambda: _process("api", f"http://{shown}:{settings.port}"),
+        lambda: _language_model(agent),
+    ]
+
+
+def _data_folder(folder: Path) -> Finding:
+    name = "data folder"
+    if not folder.exists():
+        return Finding(name, "note", f"{folder} does not exist yet", "`vouch up` makes it")
+    if not os.access(folder, os.W_OK):
+        return Finding(name, "fail", f"{folder} cannot be written", "mend its owner or mode")
+    return Finding(name, "ok", str(folder.resolve()))
+
+
+async def _embedding_model(settings: RetrievalSettings) -> Finding:
+    name = "embedding model"
+    try:
+        resolved = await asyncio.to_thread(
+            resolve_model, settings.embedding_model, settings.models_dir
+        )
+    except VouchError as error:
+        return Finding(name, "fail", str(error), "set VOUCH_EMBEDDING_MODEL")
+    return Finding(name, "ok", f"{resolved.spec.name}, dimension {resolved.spec.dimension}")
+
+
+async def _index(settings: RetrievalSettings) -> Finding:
+    name = "index"
+    try:
+        catalog = open_catalog(settings)
+        try:
+            manifest = await catalog.current()
+        finally:
+            await catalog.close()
+    except VouchError as error:
+        where = "QDRANT_URL" if settings.qdrant_url else "VOUCH_DATA_DIR"
+        return Finding(name, "fail", str(error), f"see that {where} is right")
+    if manifest is None:
+        return Finding(name, "note", "no build is published", "run `vouch ingest PATH`")
+    if manifest.stamp.embedding_model != settings.embedding_model:
+        return Finding(
+            name,
+            "fail",
+            f"build {manifest.build} was made with {manifest.stamp.embedding_model}",
+            "run `vouch ingest` again, or set VOUCH_EMBEDDING_MODEL back",
+        )
+    return Finding(name, "ok", f"build {manifest.build}, {manifest.chunks} chunks")
+
+
+def _databases(settings: UpSettings) -> Finding:
+    name = "database"
+    for url in database_urls(settings):
+        if url.startswith("sqlite") and not Path(url.partition(":///")[2]).exists():
+            return Finding(name, "note", "not made yet", "`vouch up` or `vouch migrate` makes it")
+        try:
+            check_schema(url)
+        except VouchError as error:
+            return Finding(name, "fail", str(error), "run `vouch migrate`")
+    return Finding(name, "ok", "at this version's tables")
+
+
+async def _process(name: str, url: str) -> Finding:
+    try:
+        health = await fetch_health(url)
+    except httpx.HTTPError:
+        return Finding(name, "note", f"nothing answers at {url}", "start it with `vouch up`")
+    except ValueError:
+        return Finding(name, "fail", f"something else answers at {url}", "choose another port")
+    troubles = [
+        f"{what} is {check.status} ({check.detail})"
+        for what, check in health.checks.items()
+        if check.status != "ok"
+    ]
+    if troubles:
+        return Finding(name, "fail", f"{url}: " + "; ".join(troubles), "see its log")
+    return Finding(name, "ok", f"{url} " + " ".join(health.details.values()))
+
+
+async def _language_model(settings: AgentSettings) -> Finding:
+    name = "language model"
+    if not settings.openai_base_url and not settings.openai_api_key.get_secret_value():
+        return Finding(
+            name,
+            "note",
+            "none; answers quote the documents",
+            "set OPENAI_BASE_URL or OPENAI_API_KEY",
+        )
+    base = settings.openai_base_url or "https://api.openai.com/v1"
+    key = settings.openai_api_key.get_secret_value() or "none"
+    try:
+        async with httpx.AsyncClient(timeout=_MODEL_SECONDS) as client:
+            response = await client.get(
+                f"{base.rstrip('/')}/models", headers={"authorization": f"Bearer {key}"}
+            )
+    except httpx.HTTPError as error:
+        return Finding(name, "fail", f"{base}: {type(error).__name__}", "see OPENAI_BASE_URL")
+    if response.is_error:
+        return Finding(name, "fail", f"{base} answers {response.status_code}", "see OPENAI_API_KEY")
+    return Finding(name, "ok", f"{settings.model} at {base}")

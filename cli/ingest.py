@@ -1,0 +1,130 @@
+"""``vouch ingest``: bring the index up to date, with progress and a report at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+
+from cli.console import err, out, print_json
+from ingestion.composition import open_tools
+from ingestion.report import IngestReport, ProgressEvent
+from ingestion.run import ingest
+from ingestion.settings import IngestionSettings
+from ingestion.sources import Source, sample_sources, source_from
+from ingestion.verify import Expectation
+
+_SHOWN_DOCUMENTS = 20
+
+
+def run_ingest(
+    arguments: Sequence[str],
+    *,
+    name: str,
+    labels: Sequence[str],
+    sample: bool,
+    if_empty: bool,
+    expect: str,
+    as_json: bool,
+) -> None:
+    """Ingest sources and print what came of each document.
+
+    Raises:
+        IngestionError: Nothing came out, a source is not there, or the build is not whole.
+        RetrievalError: The model or the index cannot be used.
+    """
+    settings = IngestionSettings()
+    if if_empty and asyncio.run(has_build(settings)):
+        return
+    sources = list(sample_sources()) if sample else []
+    sources += [source_from(argument, name=name, labels=tuple(labels)) for argument in arguments]
+    expectation = Expectation.parse(expect) if expect else None
+    report = asyncio.run(_ingest(sources, settings, expectation))
+    if as_json:
+        print_json(report.model_dump(mode="json"))
+    else:
+        print_report(report)
+
+
+async def has_build(settings: IngestionSettings) -> bool:
+    """Return whether some build is in force."""
+    tools = await asyncio.to_thread(open_tools, settings)
+    try:
+        return await tools.catalog.current() is not None
+    finally:
+        await tools.close()
+
+
+async def _ingest(
+    sources: Sequence[Source], settings: IngestionSettings, expect: Expectation | None
+) -> IngestReport:
+    with ProgressLines() as lines:
+        return await ingest(sources, settings, lines.show, expect=expect)
+
+
+class ProgressLines:
+    """One bar a stage on a terminal; without one, a line now and then."""
+
+    def __init__(self) -> None:
+        self._bars = Progress(
+            TextColumn("{task.description:<10}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            console=err,
+            disable=not sys.stderr.isatty(),
+        )
+        self._tasks: dict[str, TaskID] = {}
+        self._tenths: dict[str, int] = {}
+
+    def __enter__(self) -> ProgressLines:
+        """Begin to draw."""
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave what was drawn."""
+        self._bars.stop()
+
+    def show(self, event: ProgressEvent) -> None:
+        """Show where the run is."""
+        if self._bars.disable:
+            self._say(event)
+            return
+        if event.stage not in self._tasks:
+            self._tasks[event.stage] = self._bars.add_task(event.stage, rate="")
+        left = "" if event.seconds_left is None else f", {event.seconds_left:.0f} s left"
+        rate = f"{event.per_second:.1f}/s{left}" if event.per_second else ""
+        self._bars.update(
+            self._tasks[event.stage], completed=event.done, total=event.total or None, rate=rate
+        )
+
+    def _say(self, event: ProgressEvent) -> None:
+        tenth = 10 * event.done // event.total if event.total else 0
+        if self._tenths.get(event.stage) != tenth:
+            self._tenths[event.stage] = tenth
+            err.print(f"{event.stage} {event.done}/{event.total or '?'}", highlight=False)
+
+
+def print_report(report: IngestReport) -> None:
+    """Print the totals, then every document that is not in the index with its reason."""
+    states = Counter(document.state for document in report.documents)
+    counted = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in states.items())
+    out.print(f"[bold]build {report.build}[/bold] is in force")
+    out.print(f"documents  {len(report.documents)} ({counted})")
+    out.print(f"chunks     {report.chunks}, of these {report.duplicates} exact duplicates")
+    out.print(
+        f"points     {report.points_written} written and verified, {report.embedded} embedded"
+    )
+    out.print(f"seconds    {report.seconds:.1f}")
+    for place in report.vanished[:_SHOWN_DOCUMENTS]:
+        out.print(f"[yellow]gone[/yellow]       {escape(place)}")
+    for document in report.unreadable:
+        out.print(
+            f"[yellow]not read[/yellow]   "
+            f"{escape(f'{document.source}/{document.document_id}: {document.reason}')}"
+        )
