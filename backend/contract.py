@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 from knowledge.contracts import (
     Cosine,
@@ -31,20 +32,38 @@ Status = Literal["answered", "abstained", "needs_clarification"]
 GuardMode = Literal["fixed", "calibrated"]
 
 
+def _check_characters(text: str) -> str:
+    """Refuse what no one can have typed: control characters, broken surrogates, nothing visible."""
+    kinds = [unicodedata.category(character) for character in text if character not in "\t\n\r"]
+    if any(kind in {"Cc", "Cs"} for kind in kinds):
+        raise ValueError("control characters are not allowed")
+    return text
+
+
+def _check_visible(text: str) -> str:
+    if not any(unicodedata.category(character)[0] not in "CZ" for character in text):
+        raise ValueError("at least one visible character is needed")
+    return text
+
+
+PlainText = Annotated[str, AfterValidator(_check_characters)]
+QuestionText = Annotated[
+    PlainText,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=QUESTION_LIMIT_CHARACTERS),
+    AfterValidator(_check_visible),
+]
+SourceName = Annotated[PlainText, StringConstraints(max_length=200)]
+
+
 class AskRequest(BaseModel):
     """A question. Unknown fields are refused; ``source`` null or empty means every source."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    question: Annotated[
-        str,
-        StringConstraints(
-            strip_whitespace=True, min_length=1, max_length=QUESTION_LIMIT_CHARACTERS
-        ),
-    ]
+    question: QuestionText
     top_k: Annotated[int, Field(ge=1, le=50, strict=True)] = 4
-    source: Annotated[str, StringConstraints(max_length=200)] | None = None
-    conversation_id: Annotated[str, StringConstraints(max_length=64)] | None = None
+    source: SourceName | None = None
+    conversation_id: Annotated[PlainText, StringConstraints(max_length=64)] | None = None
 
 
 class Abstention(Wire):

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import NoDecode
 
+from agent.settings import AgentSettings
 from service.errors import SettingsError
-from service.settings import ServiceSettings
 
 DEFAULT_ABSTENTION_SENTENCE = "I could not find this in the documentation."
 
@@ -21,8 +21,11 @@ SupportPolicy = Literal["mark", "drop", "refuse"]
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
-class ApiSettings(ServiceSettings):
-    """What the API needs. It has no way to the index, and refuses to be given one."""
+class ApiSettings(AgentSettings):
+    """What the API needs, its agent included.
+
+    It has no way to the index, and refuses to be given one.
+    """
 
     env: Literal["dev", "prod"] = Field(
         default="dev", description="In dev /docs and /redoc are served; in prod they are not."

@@ -37,8 +37,12 @@ def auroc(positives: Sequence[float], negatives: Sequence[float]) -> float:
     if not positives or not negatives:
         message = "separation needs questions of both classes"
         raise ValueError(message)
-    above: Numbers = np.subtract.outer(np.array(positives), np.array(negatives))
-    return float(np.mean((above > 0) + 0.5 * (above == 0)))
+    above = sum(
+        (positive > negative) + 0.5 * (positive == negative)
+        for positive in positives
+        for negative in negatives
+    )
+    return above / (len(positives) * len(negatives))
 
 
 def risk_coverage(positives: Sequence[float], negatives: Sequence[float]) -> tuple[CurvePoint, ...]:

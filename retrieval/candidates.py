@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from retrieval.chunk import DenseVector, SparseVector
+from retrieval.focus import Analyser
 from retrieval.fusion import Scored
 from retrieval.signals import WeighedTerm
 from retrieval.sparse import Term
@@ -23,6 +24,7 @@ class Query:
         words: Its terms with their surface forms, for signals; empty when it is no question.
         saturation: Most that one term can weigh in a passage.
         excluded: A chunk that is not to be found: the one that others are related to.
+        analyser: Reads the terms of sentences, for the focus signals; None when it is no question.
     """
 
     dense: DenseVector
@@ -30,6 +32,7 @@ class Query:
     words: tuple[WeighedTerm, ...]
     saturation: float
     excluded: str = ""
+    analyser: Analyser | None = None
 
 
 def weigh(terms: Sequence[Term], frequencies: TermFrequencies) -> tuple[WeighedTerm, ...]:

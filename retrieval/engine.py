@@ -96,6 +96,7 @@ class Engine:
                 sparse=with_idf(self._sparse.embed_query(request.query), frequencies),
                 words=weigh(self._sparse.terms(request.query), frequencies),
                 saturation=self._sparse.saturation,
+                analyser=self._sparse,
             )
             return await run_search(opened, query, request, profile)
 

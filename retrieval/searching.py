@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from retrieval.candidates import Query, above_floors, find_candidates
 from retrieval.catalog import OpenedBuild
+from retrieval.focus import FOCUS_PASSAGES, focus
 from retrieval.fusion import Fused, Scored, fuse
 from retrieval.near_duplicates import Selection, cap_sources, remove_near_duplicates
 from retrieval.profiles import SearchProfile
-from retrieval.search import Hit, SearchOutcome, SearchRequest, Trace
+from retrieval.search import Hit, SearchOutcome, SearchRequest, SearchSignals, Trace
 from retrieval.signals import HEAD_SIZE, compute_signals
 from retrieval.store import Filter, Store, StoredPoint
 
@@ -65,12 +67,17 @@ async def run_search(
         hits=tuple(
             _hit(scored[c], places.get(c), len(fused) + 1, reader.points[c], query) for c in chosen
         ),
-        signals=compute_signals(
-            candidates,
-            query.words,
-            reader.terms(guarded),
-            returned=reader.terms(chosen),
-            saturation=query.saturation,
+        signals=_with_focus(
+            compute_signals(
+                candidates,
+                query.words,
+                reader.terms(guarded),
+                returned=reader.terms(chosen),
+                saturation=query.saturation,
+            ),
+            query,
+            request.query,
+            [reader.points[chunk_id].chunk.text for chunk_id in guarded[:FOCUS_PASSAGES]],
         ),
         manifest=opened.manifest,
         filtered=selection.filtered,
@@ -82,6 +89,17 @@ async def run_search(
             selected=chosen,
         ),
     )
+
+
+def _with_focus(
+    signals: SearchSignals, query: Query, question: str, passages: Sequence[str]
+) -> SearchSignals:
+    if query.analyser is None:
+        return signals
+    weights = {word.term.term_id: word.idf for word in query.words}
+    found = focus(question, passages, weights, query.analyser)
+    more = {"focus": found.coverage, "value_focus": found.value_coverage}
+    return replace(signals, more=signals.more | more)
 
 
 def _fuse(candidates: Sequence[Scored], profile: SearchProfile) -> list[Fused]:

@@ -32,6 +32,7 @@ class AskRecord(Table, table=True):
         reason: Why it abstained; empty when it answered.
         labels: Access labels of the caller; who lacks one of them may not read the record.
         versions: Of the product, the tool contract and the calibration.
+        shadow: What the agent would have said after a refusal, when it was let finish unseen.
     """
 
     __tablename__ = "asks"  # pyright: ignore[reportAssignmentType] - declared as a method
@@ -68,6 +69,7 @@ class AskRecord(Table, table=True):
     labels: list[str] = Field(default_factory=list, sa_type=JSON)
     timings_ms: dict[str, float] = Field(default_factory=dict, sa_type=JSON)
     versions: dict[str, str] = Field(default_factory=dict, sa_type=JSON)
+    shadow: JsonObject = Field(default_factory=dict, sa_type=JSON)
 
 
 class AskStore:
@@ -110,6 +112,14 @@ class AskStore:
             query = query.where(col(AskRecord.created_at) < before)
         async with self._database.read() as session:
             return (await session.exec(query.limit(limit))).all()
+
+    async def note_shadow(self, ask_id: str, shadow: JsonObject) -> None:
+        """Keep what the agent would have said with its record."""
+        async with self._database.write() as session:
+            record = await session.get(AskRecord, ask_id)
+            if record is not None:
+                record.shadow = shadow
+                session.add(record)
 
     async def purge(self, before: datetime) -> int:
         """Delete records older than ``before``; returns how many."""

@@ -49,6 +49,7 @@ def upgrade() -> None:
                 "labels",
                 "timings_ms",
                 "versions",
+                "shadow",
             )
         ),
         sa.PrimaryKeyConstraint("id", name="pk_asks"),

@@ -1,0 +1,49 @@
+"""``python -m backend``: the API process."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import uvicorn
+
+from backend.app import create_app
+from backend.settings import load_settings
+from service.errors import VouchError
+from service.lifeline import LIFELINE_VARIABLE, follow_lifeline
+from service.logs import configure_logging, get_logger
+from storage.database import database_url
+from storage.migrate import check
+
+_EXIT_BAD_SETTINGS = 2
+
+
+def main() -> int:
+    """Serve until told to stop; returns the exit status."""
+    try:
+        settings = load_settings(os.environ)
+        configure_logging(settings, process="api")
+        check(database_url(settings.database_url, settings.data_dir, "vouch"))
+        app = create_app(settings)
+    except VouchError as error:
+        sys.stderr.write(f"vouch api: {error}\n")
+        return _EXIT_BAD_SETTINGS
+    if not settings.is_loopback:
+        get_logger(__name__).warning(
+            "anyone who reaches this address can ask", host=settings.host, port=settings.port
+        )
+    follow_lifeline(enabled=bool(os.environ.get(LIFELINE_VARIABLE)))
+    uvicorn.run(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=10,
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

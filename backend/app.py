@@ -1,0 +1,77 @@
+"""Makes the application: routes, errors, perimeter and pages around the services."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
+
+from backend import api_ask, api_health, api_search, pages
+from backend.door import PageDoor
+from backend.pages import Pages
+from backend.pages_templates import Templates
+from backend.problems import install_problem_handlers
+from backend.request_log import RequestLogMiddleware
+from backend.security import Perimeter, SecurityMiddleware
+from backend.services import Opener, open_services
+from backend.settings import ApiSettings
+from service.health import installed_version
+
+_DESCRIPTION = (
+    "Answers questions about a body of documentation, and answers only when the evidence vouches "
+    "for it. Errors are problem documents (RFC 9457) with a stable `code`."
+)
+
+
+def create_app(settings: ApiSettings, opener: Opener = open_services) -> FastAPI:
+    """Return the application.
+
+    Args:
+        settings: Of the process.
+        opener: Opens the services; a test passes its own.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        async with opener(settings) as services:
+            app.state.services = services
+            yield
+
+    is_dev = settings.env == "dev"
+    app = FastAPI(
+        title="Vouch",
+        version=installed_version(),
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        docs_url="/docs" if is_dev else None,
+        redoc_url="/redoc" if is_dev else None,
+        openapi_url="/openapi.json" if is_dev else None,
+    )
+    install_problem_handlers(app)
+    _install_perimeter(app, settings)
+    for router in (api_ask.router, api_search.router, api_health.router, pages.router):
+        app.include_router(router)
+    app.state.pages = Pages(services=PageDoor(app), templates=Templates())
+    return app
+
+
+def _install_perimeter(app: FastAPI, settings: ApiSettings) -> None:
+    # The last one added is the outermost.
+    app.add_middleware(
+        SecurityMiddleware,
+        perimeter=Perimeter(
+            hosts={settings.host.lower(), *(host.lower() for host in settings.allowed_hosts)},
+            origins=settings.allowed_origins,
+            limit_bytes=settings.request_limit_bytes,
+        ),
+    )
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=settings.allowed_origins,
+        allow_methods=["GET", "POST", "OPTIONS"],
+        allow_headers=["Content-Type", "Authorization"],
+        expose_headers=["Retry-After", "X-Request-ID"],
+    )
+    app.add_middleware(RequestLogMiddleware)

@@ -1,0 +1,92 @@
+"""What the API needs of the outside, by shape: evidence, and a settled question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from backend.caller import Caller
+from knowledge.contracts import AuditPage, IndexInfo, Measurement
+from knowledge.tools import KnowledgeTools
+from service.tokens import Claims
+
+
+class Knowledge(Protocol):
+    """The tool server. Every method raises ``KnowledgeError`` and its subclasses."""
+
+    def bind(self, claims: Claims, *, source: str = "", top_k: int | None = None) -> KnowledgeTools:
+        """Return the four tools for one branch of one ask."""
+        ...
+
+    async def read_audit(self, ask_id: str) -> AuditPage:
+        """Return every tool call of an ask, with the signed claims of its caller."""
+        ...
+
+    async def measure(self, query: str, chunk_ids: Sequence[str], claims: Claims) -> Measurement:
+        """Return the cosine of each chunk against a query."""
+        ...
+
+    async def ping(self) -> None:
+        """Return when the tool server answers."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SettledQuestion:
+    """What is searched for.
+
+    Attributes:
+        search_question: Standalone form of the question.
+        parts: Its parts, each searched and judged on its own; one part for a simple question.
+    """
+
+    search_question: str
+    parts: tuple[str, ...]
+
+
+class QuestionSettler(Protocol):
+    """Turns what a person typed into what is searched for."""
+
+    async def settle(
+        self, question: str, conversation_id: str | None, caller: Caller
+    ) -> SettledQuestion:
+        """Return the standalone question and its parts."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sufficiency:
+    """Whether the evidence holds the answer.
+
+    Attributes:
+        is_sufficient: False turns the answer into a refusal; True changes nothing.
+        missing: The fact that is not there, in a few words.
+    """
+
+    is_sufficient: bool
+    missing: str = ""
+
+
+class SufficiencyCheck(Protocol):
+    """A third look at the evidence by a model; it can refuse and never allow."""
+
+    async def check(self, question: str, passages: Sequence[str]) -> Sufficiency:
+        """Say whether the passages hold the answer.
+
+        Raises:
+            AgentError: The model is down, over time or speaks garbage.
+        """
+        ...
+
+
+class IndexSource(Protocol):
+    """Knows which index is in force."""
+
+    async def current(self) -> IndexInfo:
+        """Return the index in force."""
+        ...
+
+    def forget(self) -> None:
+        """Look again at the next question."""
+        ...

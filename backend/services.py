@@ -1,0 +1,179 @@
+"""The composition root of the API process: everything it works with, made from its settings."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from fastapi import Request
+from prometheus_client import CollectorRegistry
+
+from agent.build import open_agent
+from agent.contract import Agent
+from backend.admission import Admission
+from backend.ask import Asker
+from backend.caller import ANONYMOUS, Caller
+from backend.conclude import Concluder
+from backend.contract import AskRequest, AskResponse
+from backend.errors import UnknownAskError
+from backend.events import StageEvent
+from backend.index_watch import IndexWatch
+from backend.metrics import AskMetrics
+from backend.pipeline import Pipeline
+from backend.policy import AskPolicy
+from backend.ports import IndexSource, Knowledge, QuestionSettler, SufficiencyCheck
+from backend.records import Recorder
+from backend.rules import RuleBook
+from backend.settings import ApiSettings
+from backend.settle import VerbatimSettler
+from knowledge.client import KnowledgeClient
+from service.health import installed_version
+from service.metrics import open_registry
+from service.tokens import TokenSigner
+from storage.asks import AskStore
+from storage.calibrations import CalibrationStore
+from storage.database import Database, database_url
+
+_SPOOL = "spool"
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the routes work with.
+
+    Attributes:
+        asker: Answers questions.
+        knowledge: The tool server.
+        index: Which build is in force.
+        rules: Which rule the guard follows.
+        recorder: Finds records.
+        database: Asked whether it answers.
+        registry: Of this process's metrics.
+    """
+
+    asker: Asker
+    knowledge: Knowledge
+    index: IndexSource
+    rules: RuleBook
+    recorder: Recorder
+    database: Database
+    registry: CollectorRegistry
+
+    async def ask(self, body: AskRequest, request: Request) -> AsyncIterator[StageEvent]:
+        """Yield the stages of an ask in the name of whoever sent the request."""
+        async with aclosing(self.asker.ask(body, identify(request))) as events:
+            async for event in events:
+                yield event
+
+    async def find(self, ask_id: str, request: Request) -> AskResponse | None:
+        """Return a recorded answer that the sender of the request may see, or None."""
+        try:
+            record = await self.recorder.find(ask_id, identify(request))
+        except UnknownAskError:
+            return None
+        return AskResponse.model_validate(record.response)
+
+
+Opener: TypeAlias = Callable[[ApiSettings], AbstractAsyncContextManager[Services]]
+
+
+def identify(request: Request) -> Caller:
+    """Return who sent a request."""
+    del request
+    return ANONYMOUS
+
+
+@asynccontextmanager
+async def open_services(settings: ApiSettings) -> AsyncGenerator[Services]:
+    """Open everything the API works with, and close it at the end."""
+    registry = open_registry("api", version=installed_version())
+    database = Database(database_url(settings.database_url, settings.data_dir, "vouch"))
+    signer = TokenSigner(settings.signing_key.get_secret_value())
+    timeout_seconds = settings.knowledge_timeout_seconds
+    try:
+        async with (
+            KnowledgeClient(settings.mcp_url, signer, timeout_seconds=timeout_seconds) as knowledge,
+            open_agent(settings, settings.abstention_sentence) as agent,
+        ):
+            yield compose(settings, knowledge, agent, database=database, registry=registry)
+    finally:
+        await database.close()
+
+
+def compose(
+    settings: ApiSettings,
+    knowledge: Knowledge,
+    agent: Agent,
+    *,
+    database: Database,
+    registry: CollectorRegistry,
+    index: IndexSource | None = None,
+    settler: QuestionSettler | None = None,
+    sufficiency: SufficiencyCheck | None = None,
+) -> Services:
+    """Put the parts together.
+
+    Args:
+        settings: Of the process.
+        knowledge: The tool server.
+        agent: Who answers.
+        database: Where records and calibrations are.
+        registry: Of the process's metrics.
+        index: Which build is in force; None: the tool server is asked.
+        settler: Settles what is searched for; None: what was typed.
+        sufficiency: A further check that can only refuse; None for none.
+    """
+    metrics = AskMetrics(registry)
+    index = index or IndexWatch(knowledge)
+    policy = _policy(settings)
+    rules = RuleBook(
+        CalibrationStore(database),
+        mode=settings.guard_mode,
+        floor_cosine=settings.abstention_score_threshold,
+    )
+    recorder = Recorder(
+        AskStore(database),
+        policy=settings.record_policy,
+        spool=settings.data_dir / _SPOOL,
+        metrics=metrics,
+    )
+    pipeline = Pipeline(
+        knowledge=knowledge,
+        index=index,
+        agent=agent,
+        settler=settler or VerbatimSettler(),
+        rules=rules,
+        concluder=Concluder(policy, sufficiency),
+        recorder=recorder,
+        policy=policy,
+    )
+    admission = Admission(running=settings.max_running_asks, waiting=settings.max_waiting_asks)
+    metrics.watch_admission(lambda: admission.running, lambda: admission.waiting)
+    asker = Asker(
+        pipeline,
+        admission=admission,
+        metrics=metrics,
+        timeout_seconds=settings.request_timeout_seconds,
+    )
+    return Services(
+        asker=asker,
+        knowledge=knowledge,
+        index=index,
+        rules=rules,
+        recorder=recorder,
+        database=database,
+        registry=registry,
+    )
+
+
+def _policy(settings: ApiSettings) -> AskPolicy:
+    return AskPolicy(
+        sentence=settings.abstention_sentence,
+        timeout_seconds=settings.request_timeout_seconds,
+        support=settings.support_policy,
+        mode=settings.ask_mode,
+        shadow_share=settings.shadow_share,
+        versions={"vouch": installed_version()},
+    )
