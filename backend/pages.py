@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -106,8 +107,10 @@ async def ask_streaming(
         return
     try:
         events = pages.services.ask(body, request)
-        async for piece in stream_fragments(pages.templates, events, str(request.base_url)):
-            yield ServerSentEvent(raw_data=piece)
+        pieces = stream_fragments(pages.templates, events, str(request.base_url))
+        async with aclosing(pieces):
+            async for piece in pieces:
+                yield ServerSentEvent(raw_data=piece)
     except VouchError as error:
         _log(error)
         piece = render_problem(pages.templates, describe_error(error), problem_headers(error))
@@ -157,9 +160,10 @@ def _check(pages: Pages, form: QuestionForm) -> AskRequest | FormProblem:
 
 
 async def _ask_to_the_end(pages: Pages, body: AskRequest, request: Request) -> AskResponse:
-    async for event in pages.services.ask(body, request):
-        if isinstance(event, Done):
-            return event.response
+    async with aclosing(pages.services.ask(body, request)) as events:
+        async for event in events:
+            if isinstance(event, Done):
+                return event.response
     raise VouchError("the stages of an ask ended without an answer")
 
 

@@ -1,4 +1,4 @@
-"""Where the best cosine lies against the threshold, as plain geometry for a drawing."""
+"""Where the judged number lies against the threshold, as plain geometry for a drawing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 WIDTH = 640
 MARGIN = 24
 _TICKS = 5
-_LABEL_HALF_WIDTH = 46
+_LABEL_HALF_WIDTH = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,60 +20,54 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class CosineChart:
+class VerdictChart:
     """Positions in pixels of a drawing that is ``WIDTH`` wide.
 
     Attributes:
-        threshold_x: None when the threshold is not on the cosine.
-        best_x: None when nothing was found.
-        passage_xs: One for each passage.
+        threshold: Where an answer begins, with its number.
+        best: What was compared with it, with its number; None when nothing was found.
+        passage_xs: One for each passage; empty when the verdict is on a probability.
         ticks: Axis labels.
     """
 
     left: float
     right: float
-    threshold_x: float | None
-    threshold_label: Label | None
+    threshold_x: float
+    threshold: Label
     best_x: float | None
-    best_label: Label | None
+    best: Label | None
     passage_xs: tuple[float, ...]
     ticks: tuple[Label, ...]
 
 
-def draw_cosines(
-    best_cosine: float | None, cosines: Sequence[float], threshold: float | None
-) -> CosineChart:
-    """Lay out the axis, the passages, the best of them and the threshold.
+def draw_verdict(
+    threshold: float, best: float | None, passages: Sequence[float] = ()
+) -> VerdictChart:
+    """Lay out the axis, the passages, the number that was judged and the threshold.
 
     Args:
-        best_cosine: Of the search, in [-1, 1]; None when nothing was found.
-        cosines: Of the listed passages, in [-1, 1].
-        threshold: On the cosine; None when the verdict rests on a probability.
+        threshold: On the same scale as ``best``.
+        best: Best cosine in [-1, 1] or probability in [0, 1]; None when nothing was found.
+        passages: Cosines of the listed passages; empty for a probability.
     """
-    shown = [*cosines, *(number for number in (best_cosine, threshold) if number is not None)]
-    low = min(0.0, *shown) if shown else 0.0
+    low = min(0.0, threshold, *passages, *(() if best is None else (best,)))
     left, right = float(MARGIN), float(WIDTH - MARGIN)
 
-    def place(cosine: float) -> float:
-        return round(left + (cosine - low) / (1.0 - low) * (right - left), 1)
+    def place(number: float) -> float:
+        return round(left + (number - low) / (1.0 - low) * (right - left), 1)
 
-    def mark(cosine: float | None) -> tuple[float | None, Label | None]:
-        if cosine is None:
-            return None, None
-        x = place(cosine)
-        inside = min(max(x, left + _LABEL_HALF_WIDTH), right - _LABEL_HALF_WIDTH)
-        return x, Label(x=inside, text=f"{cosine:.3f}")
+    def label(number: float) -> Label:
+        inside = min(max(place(number), left + _LABEL_HALF_WIDTH), right - _LABEL_HALF_WIDTH)
+        return Label(x=inside, text=f"{number:.3f}")
 
-    threshold_x, threshold_label = mark(threshold)
-    best_x, best_label = mark(best_cosine)
     steps = [low + (1.0 - low) * step / _TICKS for step in range(_TICKS + 1)]
-    return CosineChart(
+    return VerdictChart(
         left=left,
         right=right,
-        threshold_x=threshold_x,
-        threshold_label=threshold_label,
-        best_x=best_x,
-        best_label=best_label,
-        passage_xs=tuple(place(cosine) for cosine in cosines),
+        threshold_x=place(threshold),
+        threshold=label(threshold),
+        best_x=None if best is None else place(best),
+        best=None if best is None else label(best),
+        passage_xs=tuple(place(cosine) for cosine in passages),
         ticks=tuple(Label(x=place(step), text=f"{step:.1f}") for step in steps),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,7 +29,7 @@ class Holdings:
 class PageServices(Protocol):
     """The application as the pages see it; every method raises ``VouchError`` and subclasses."""
 
-    def ask(self, body: AskRequest, request: Request) -> AsyncIterator[StageEvent]:
+    def ask(self, body: AskRequest, request: Request) -> AsyncGenerator[StageEvent]:
         """Ask in the name of whoever sent the request."""
         ...
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from backend.contract import AskResponse, GuardView
@@ -40,7 +41,8 @@ def advance(progress: Progress, event: StageEvent) -> Progress:
     """Return the progress after an event."""
     match event:
         case Condensed(search_question=search_question):
-            return replace(progress, search_question=search_question)
+            # Also when the index was replaced under the ask and all begins anew.
+            return Progress(search_question=search_question)
         case EvidenceFound(hits=hits):
             return replace(progress, hits=hits)
         case VerdictReached(guard=guard):
@@ -52,8 +54,8 @@ def advance(progress: Progress, event: StageEvent) -> Progress:
 
 
 async def stream_fragments(
-    templates: Templates, events: AsyncIterator[StageEvent], base_url: str
-) -> AsyncIterator[str]:
+    templates: Templates, events: AsyncGenerator[StageEvent], base_url: str
+) -> AsyncGenerator[str]:
     """Yield one piece of HTML for each stage, the last one being the whole answer.
 
     Args:
@@ -63,12 +65,13 @@ async def stream_fragments(
     """
     progress = Progress()
     yield templates.render("_progress.html", progress=progress)
-    async for event in events:
-        if isinstance(event, Done):
-            yield render_answer_fragment(templates, event.response, base_url)
-            return
-        progress = advance(progress, event)
-        yield templates.render("_progress.html", progress=progress)
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, Done):
+                yield render_answer_fragment(templates, event.response, base_url)
+                return
+            progress = advance(progress, event)
+            yield templates.render("_progress.html", progress=progress)
 
 
 def render_answer_fragment(templates: Templates, response: AskResponse, base_url: str) -> str:

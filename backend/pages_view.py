@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from backend.contract import AskResponse, Citation, RetrievedChunk
-from backend.pages_chart import CosineChart, draw_cosines
+from backend.pages_chart import VerdictChart, draw_verdict
 from backend.rendering import highlight, render_answer, safe_link
 
 
@@ -43,7 +43,7 @@ class AnswerView:
     read: tuple[PassageView, ...]
     unread: tuple[PassageView, ...]
     unsupported_count: int
-    chart: CosineChart
+    chart: VerdictChart
     curl: str
     markdown: str
 
@@ -64,7 +64,6 @@ def view_answer(response: AskResponse, base_url: str) -> AnswerView:
     cited_ids = {citation.chunk_id for citation in response.citations}
     others = [chunk for chunk in response.retrieved_chunks if chunk.chunk_id not in cited_ids]
     unsupported = _unsupported(response)
-    on_cosine = response.guard.threshold_kind == "cosine"
     return AnswerView(
         response=response,
         answer_html=_answer_html(response, unsupported),
@@ -72,14 +71,18 @@ def view_answer(response: AskResponse, base_url: str) -> AnswerView:
         read=tuple(_other(chunk) for chunk in others if chunk.read_by_agent),
         unread=tuple(_other(chunk) for chunk in others if not chunk.read_by_agent),
         unsupported_count=len(unsupported),
-        chart=draw_cosines(
-            response.guard.best_cosine,
-            [chunk.cosine for chunk in response.retrieved_chunks],
-            response.guard.threshold if on_cosine else None,
-        ),
+        chart=_chart(response),
         curl=make_curl(response, base_url),
         markdown=make_markdown(response),
     )
+
+
+def _chart(response: AskResponse) -> VerdictChart:
+    guard = response.guard
+    if guard.threshold_kind == "probability":
+        return draw_verdict(guard.threshold, guard.probability)
+    cosines = [chunk.cosine for chunk in response.retrieved_chunks]
+    return draw_verdict(guard.threshold, guard.best_cosine, cosines)
 
 
 def _answer_html(response: AskResponse, unsupported: tuple[str, ...]) -> Markup:

@@ -1,10 +1,9 @@
-# ruff: noqa: ARG002 - the port gives more than a stage needs
 """An application that serves the pages over answers made by hand, with every stage on demand."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from fastapi import FastAPI, Request
 
@@ -49,7 +48,7 @@ class StagedServices:
         self.is_down = False
         self.asked: list[AskRequest] = []
 
-    async def ask(self, body: AskRequest, request: Request) -> AsyncIterator[StageEvent]:
+    async def ask(self, body: AskRequest, request: Request) -> AsyncGenerator[StageEvent]:
         self.asked.append(body)
         response = choose(body.question)
         yield Condensed(ask_id=response.id, search_question=response.search_question)
