@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from fastapi import FastAPI, Request
 
@@ -26,7 +26,7 @@ class PageDoor:
     def __init__(self, app: FastAPI) -> None:
         self._app = app
 
-    def ask(self, body: AskRequest, request: Request) -> AsyncIterator[StageEvent]:
+    def ask(self, body: AskRequest, request: Request) -> AsyncGenerator[StageEvent]:
         """Ask in the name of whoever sent the request."""
         return self._services.ask(body, request)
 

@@ -21,6 +21,7 @@ from backend.errors import (
     RequestTooLargeError,
     UnknownAskError,
 )
+from backend.pages_problem import respond_problem, wants_page
 from knowledge.errors import BuildGoneError, KnowledgeError, ToolRefusedError
 from service.errors import VouchError
 from service.logs import get_logger
@@ -113,43 +114,54 @@ def install_problem_handlers(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _on_unexpected)
 
 
-async def _on_ours(_request: Request, error: Exception) -> Response:
+def _respond(
+    request: Request, problem: Problem, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Answer a person with a page and everybody else with a problem document."""
+    pages = getattr(request.app.state, "pages", None)
+    if pages is not None and wants_page(request):
+        return respond_problem(pages.templates, request, problem, headers)
+    return problem_response(problem, headers)
+
+
+async def _on_ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, VouchError)  # noqa: S101 - how the handler is registered
     problem = describe_error(error)
     _logger.warning("request refused", code=problem.code, status=problem.status, detail=str(error))
-    return problem_response(problem, problem_headers(error))
+    return _respond(request, problem, problem_headers(error))
 
 
-async def _on_invalid(_request: Request, error: Exception) -> Response:
+async def _on_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - how the handler is registered
     fields = tuple(
         FieldProblem(field=_field_name(item["loc"]), message=str(item["msg"]))
         for item in error.errors()
     )
     named = ", ".join(dict.fromkeys(item.field for item in fields))
-    return problem_response(
+    return _respond(
+        request,
         Problem(
             title="The request is not valid",
             status=422,
             code="invalid_request",
             detail=f"Look at: {named}",
             errors=fields,
-        )
+        ),
     )
 
 
-async def _on_http(_request: Request, error: Exception) -> Response:
+async def _on_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - how the handler is registered
     title = _STATUS_TITLES.get(error.status_code, "The request cannot be served")
     code = title.lower().replace(" ", "_")
-    return problem_response(
-        Problem(title=title, status=error.status_code, code=code), error.headers
+    return _respond(
+        request, Problem(title=title, status=error.status_code, code=code), error.headers
     )
 
 
-async def _on_unexpected(_request: Request, error: Exception) -> Response:
+async def _on_unexpected(request: Request, error: Exception) -> Response:
     _logger.error("unexpected error", exc_info=error)
-    return problem_response(Problem(title="Internal error", status=500, code=VouchError.code))
+    return _respond(request, Problem(title="Internal error", status=500, code=VouchError.code))
 
 
 def _field_name(location: tuple[int | str, ...]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -61,7 +61,7 @@ class Services:
     database: Database
     registry: CollectorRegistry
 
-    async def ask(self, body: AskRequest, request: Request) -> AsyncIterator[StageEvent]:
+    async def ask(self, body: AskRequest, request: Request) -> AsyncGenerator[StageEvent]:
         """Yield the stages of an ask in the name of whoever sent the request."""
         async with aclosing(self.asker.ask(body, identify(request))) as events:
             async for event in events:

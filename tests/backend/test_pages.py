@@ -90,7 +90,9 @@ async def test_refusal_has_no_citation_and_no_link_in_its_answer(
 @pytest.mark.parametrize(
     ("form", "said"),
     [
-        ({"question": "  "}, "ask.refusals.question_string_too_short"),
+        ({}, "ask.refusals.question_string_too_short"),
+        ({"question": "  "}, "ask.refusals.question_value_error"),
+        ({"question": "a\x00b"}, "ask.refusals.question_value_error"),
         ({"question": "x", "top_k": "0"}, "ask.refusals.top_k_greater_than_equal"),
         ({"question": "x", "top_k": "999"}, "ask.refusals.top_k_less_than_equal"),
         ({"question": "x", "top_k": "many"}, "ask.refusals.top_k_int_type"),
@@ -110,6 +112,17 @@ async def test_too_long_question_is_refused_and_kept_in_the_box(client: httpx.As
     assert page.status_code == 422
     assert "2000" in page.text
     assert "why why why" in page.text
+
+
+async def test_wrong_address_is_a_page_for_people_and_a_document_for_programs(
+    client: httpx.AsyncClient,
+) -> None:
+    page = await client.get("/nowhere", headers={"accept": "text/html"})
+    assert page.status_code == 404
+    assert TEXTS("problems.not_found.title") in page.text
+    document = await client.get("/nowhere")
+    assert document.status_code == 404
+    assert document.json()["code"] == "not_found"
 
 
 async def test_search_out_of_order_is_a_503_with_its_reason(
@@ -215,7 +228,12 @@ def test_every_text_is_used_and_every_used_text_exists() -> None:
     )
     for key in re.findall(r"\bt\('([a-z_.]+)'[,)]", source):
         assert TEXTS.has(key), key
-    computed = (*re.findall(r"'([a-z_.]+[._])' ~", source), "ask.refusals.", "degraded.names.", "problems.")
+    computed = (
+        *re.findall(r"'([a-z_.]+[._])' ~", source),
+        "ask.refusals.",
+        "degraded.names.",
+        "problems.",
+    )
     for key in flatten(yaml.safe_load((FRONTEND / "texts.yaml").read_text("utf-8"))):
         assert key in source or key.startswith(computed), key
 

@@ -20,6 +20,7 @@ from backend.events import (
 from backend.pages import Pages, router
 from backend.pages_ports import Holdings
 from backend.pages_templates import Templates
+from backend.problems import install_problem_handlers
 from knowledge.contracts import SearchHit, Source
 from knowledge.errors import KnowledgeUnavailableError
 from tests.browser.answers import (
@@ -98,4 +99,5 @@ def create_stage(services: StagedServices) -> FastAPI:
     app = FastAPI()
     app.state.pages = Pages(services=services, templates=Templates())
     app.include_router(router)
+    install_problem_handlers(app)
     return app
