@@ -90,7 +90,7 @@ async def test_refusal_has_no_citation_and_no_link_in_its_answer(
 @pytest.mark.parametrize(
     ("form", "said"),
     [
-        ({}, "ask.refusals.question_string_too_short"),
+        ({}, "ask.refusals.question_too_short"),
         ({"question": "  "}, "ask.refusals.question_value_error"),
         ({"question": "a\x00b"}, "ask.refusals.question_value_error"),
         ({"question": "x", "top_k": "0"}, "ask.refusals.top_k_greater_than_equal"),
@@ -110,7 +110,7 @@ async def test_question_that_cannot_be_asked_is_refused_in_plain_words(
 async def test_too_long_question_is_refused_and_kept_in_the_box(client: httpx.AsyncClient) -> None:
     page = await client.post("/", data={"question": "why " * 600})
     assert page.status_code == 422
-    assert "2000" in page.text
+    assert TEXTS("ask.refusals.question_too_long", limit=2000) in page.text
     assert "why why why" in page.text
 
 
