@@ -19,6 +19,7 @@ _CANNOT_SERVE = frozenset(
 _CANNOT_ANSWER = frozenset({"internal_error", "retrieval_error", "bad_vector", "tool_timeout"})
 
 _STATUS_MEANING = {
+    400: "the tool server does not speak this version of the protocol",
     401: "the tool server does not accept this token",
     403: "the tool server does not accept this token for these tools",
     404: "there is no tool server at this address",
@@ -49,6 +50,8 @@ def error_of_status(status: int) -> KnowledgeError:
     message = _STATUS_MEANING.get(status, f"the tool server answered with status {status}")
     if status == 413:  # noqa: PLR2004 - content too large: the caller can send less
         return ToolRefusedError("too_large", message)
+    if status == 400:  # noqa: PLR2004 - bad request: a difference no retry can mend
+        return ToolContractError(message)
     return KnowledgeUnavailableError(message)
 
 

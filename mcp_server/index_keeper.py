@@ -30,7 +30,6 @@ class IndexKeeper:
         self._engine: Engine | None = None
         self._trouble: RetrievalError | None = None
         self._build = ""
-        self.polled = asyncio.Condition()
 
     def engine(self) -> Engine:
         """Return the open engine.
@@ -69,8 +68,6 @@ class IndexKeeper:
             self._note_trouble(IndexUnavailableError("the index failed; the log says why"))
         else:
             self._note_build(manifest.build)
-        async with self.polled:
-            self.polled.notify_all()
 
     async def run(self) -> None:
         """Poll until cancelled, then close the engine."""

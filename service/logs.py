@@ -130,5 +130,11 @@ def _formatter(shared: list[Processor], *, for_people: bool) -> structlog.stdlib
             structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
         ]
     return structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder()], processors=last
+        foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder(), _drop_colours], processors=last
     )
+
+
+def _drop_colours(_: object, __: str, event: EventDict) -> EventDict:
+    # uvicorn repeats its message with escape sequences, for a formatter of its own.
+    event.pop("color_message", None)
+    return event

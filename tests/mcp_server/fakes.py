@@ -91,6 +91,7 @@ class FakeEngine:
         crash: Raised by every search.
         trouble: Raised when the published build is looked up.
         release: A search waits for it; set from the start.
+        refreshed: Set when the published build was looked up.
         requests: Every search asked for.
     """
 
@@ -102,6 +103,7 @@ class FakeEngine:
     closed: bool = False
     entered: asyncio.Event = field(default_factory=asyncio.Event)
     release: asyncio.Event = field(default_factory=asyncio.Event)
+    refreshed: asyncio.Event = field(default_factory=asyncio.Event)
     requests: list[SearchRequest] = field(default_factory=list[SearchRequest])
 
     def __post_init__(self) -> None:
@@ -170,6 +172,7 @@ class FakeEngine:
     async def refresh(self) -> None:
         if self.published:
             self.build = self.published
+        self.refreshed.set()
         if self.trouble is not None:
             raise self.trouble
 
@@ -243,11 +246,13 @@ class FakeSink:
 
     Attributes:
         batches: Number of rows of each transaction.
+        wrote: Set when rows were stored.
     """
 
     stored: list[AuditRow] = field(default_factory=list[AuditRow])
     batches: list[int] = field(default_factory=list[int])
     refuses: bool = False
+    wrote: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def write(self, rows: Sequence[AuditRow]) -> None:
         await asyncio.sleep(0)
@@ -255,6 +260,7 @@ class FakeSink:
             raise DatabaseUnavailableError("the disk is full")
         self.batches.append(len(rows))
         self.stored.extend(rows)
+        self.wrote.set()
 
     async def rows(self, ask_id: str) -> Sequence[AuditRow]:
         if self.refuses:

@@ -1,0 +1,102 @@
+"""Bounds on calls."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from knowledge.errors import KnowledgeUnavailableError, ToolRefusedError
+from mcp_server.errors import OverloadedError, RateLimitedError
+from mcp_server.limits import RateLimit, Turnstile
+from tests.mcp_server.fakes import FakeEngine, FakeOpener
+from tests.mcp_server.serving import claims, connect, serve
+
+
+def test_a_caller_over_its_rate_is_refused_until_time_passes() -> None:
+    now = [0.0]
+    rate = RateLimit(2, clock=lambda: now[0])
+    rate.spend("a")
+    rate.spend("a")
+    with pytest.raises(RateLimitedError):
+        rate.spend("a")
+    rate.spend("b")
+    now[0] = 30.0
+    rate.spend("a")
+    with pytest.raises(RateLimitedError):
+        rate.spend("a")
+
+
+def test_a_rest_gives_back_one_minutes_calls_and_no_more() -> None:
+    now = [0.0]
+    rate = RateLimit(2, clock=lambda: now[0])
+    rate.spend("a")
+    now[0] = 3600.0
+    rate.spend("a")
+    rate.spend("a")
+    with pytest.raises(RateLimitedError):
+        rate.spend("a")
+
+
+async def test_the_turnstile_lets_some_run_some_wait_and_refuses_the_rest() -> None:
+    turnstile = Turnstile(running=1, waiting=1)
+    hold, entered = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        async with turnstile.turn():
+            entered.set()
+            await hold.wait()
+
+    running, waiting = asyncio.create_task(work()), asyncio.create_task(work())
+    await entered.wait()
+    await asyncio.sleep(0)
+    with pytest.raises(OverloadedError):
+        async with turnstile.turn():
+            pass
+    hold.set()
+    await asyncio.gather(running, waiting)
+    async with turnstile.turn():
+        pass
+
+
+async def test_one_ask_over_its_rate_does_not_slow_another() -> None:
+    async with serve(mcp_calls_per_minute=2) as running, connect(running.url) as client:
+        first = client.bind(claims(ask_id="one"))
+        await first.search_kb("limit", 1)
+        await first.search_kb("limit", 1)
+        with pytest.raises(ToolRefusedError) as refused:
+            await first.search_kb("limit", 1)
+        await client.bind(claims(ask_id="two")).search_kb("limit", 1)
+    assert refused.value.code == "rate_limited"
+
+
+async def test_more_calls_than_may_wait_are_refused_at_once() -> None:
+    engine = FakeEngine()
+    engine.release.clear()
+    async with (
+        serve(opener=FakeOpener(engine), mcp_concurrent_calls=1, mcp_waiting_calls=0) as running,
+        connect(running.url) as client,
+    ):
+        tools = client.bind(claims())
+        held = asyncio.create_task(tools.search_kb("limit", 1))
+        await engine.entered.wait()
+        with pytest.raises(KnowledgeUnavailableError):
+            await tools.search_kb("limit", 1)
+        engine.release.set()
+        await held
+
+
+async def test_a_call_over_its_deadline_is_refused_and_its_turn_is_free_again() -> None:
+    engine = FakeEngine()
+    engine.release.clear()
+    async with (
+        serve(
+            opener=FakeOpener(engine), mcp_call_timeout_seconds=0.05, mcp_concurrent_calls=1
+        ) as running,
+        connect(running.url) as client,
+    ):
+        tools = client.bind(claims())
+        with pytest.raises(KnowledgeUnavailableError):
+            await tools.search_kb("limit", 1)
+        engine.release.set()
+        assert len((await tools.search_kb("limit", 1)).hits) == 1
