@@ -10,15 +10,18 @@ above. No model is called and nothing is read but the two texts.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from backend.markers import find_markers
-from backend.support_features import Features, compare, prepare
+from backend.support_features import Features, compare
+from backend.support_passage import prepare
 from backend.support_weights import INTERCEPT, VERIFIED_SUPPORT, WEIGHTS
 
 __all__ = ["VERIFIED_SUPPORT", "Support", "probability", "support", "without_markers"]
 
 LONGEST_QUOTE_CHARACTERS = 600
+_ENUMERATOR = re.compile(r"(?:^|(?<=[\s(*]))(?:\d{1,2}[.)]|\d{1,2}\))(?=\s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def probability(features: Features) -> float:
 
 
 def without_markers(sentence: str) -> str:
-    """Take the citation markers out of a sentence."""
+    """Take citation markers and enumerators (``2)``) out of a sentence."""
     for marker in reversed(find_markers(sentence)):
-        sentence = sentence[: marker.start] + sentence[marker.end :]
-    return sentence
+        sentence = sentence[: marker.start].rstrip() + sentence[marker.end :]
+    return _ENUMERATOR.sub(" ", sentence)

@@ -2,48 +2,35 @@
 
 Every signal is computed by comparing tokens: what share of the sentence the passage has, in one
 place and in the same order, and on which words the two disagree where they otherwise run alike.
+A disagreement counts in proportion to how closely the sentence follows the passage there: in a
+free summary another word order or a negation nearby says little, in a near quotation it says all.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
 
 from rapidfuzz import fuzz
-from rapidfuzz.distance import LCSseq, Levenshtein
 
-from backend.sentences import split_sentences
-from backend.support_tokens import REPHRASED, Token, stem, tokenize
-from backend.support_words import OPPOSITES
+from backend.support_alignment import OPPOSITES_OF, align
+from backend.support_passage import Passage, Words, best_window
+from backend.support_tokens import Token, canonical, tokenize
 
 LARGEST_WINDOW_SENTENCES = 3
-_WEIGHTS = {"word": 1.0, "name": 1.5, "number": 2.0, "identifier": 2.0, "claim": 0.3}
-_WINDOW_COST = 0.08
-_LONG_WORD = 6
-_SAME_ROOT_RATIO = 82.0
-
-_OPPOSITE_OF: dict[str, set[str]] = {}
-for _left, _right in OPPOSITES:
-    _OPPOSITE_OF.setdefault(stem(_left), set()).add(stem(_right))
-    _OPPOSITE_OF.setdefault(stem(_right), set()).add(stem(_left))
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A passage prepared for comparison; made once and used for every sentence that cites it.
-
-    Attributes:
-        sentences: Character spans of its sentences.
-        tokens: The tokens of each sentence, the same length as ``sentences``.
-        keys: Canonical keys of each sentence.
-    """
-
-    text: str
-    sentences: tuple[tuple[int, int], ...]
-    tokens: tuple[tuple[Token, ...], ...]
-    keys: tuple[frozenset[str], ...]
+_WEIGHTS = {
+    "word": 1.0,
+    "name": 1.5,
+    "number": 2.0,
+    "count": 0.7,
+    "identifier": 2.0,
+    "claim": 0.3,
+}
+_ONE_SENTENCE = 0.7  # coverage from which one sentence is taken to be what is restated
+_LOOSE_ORDER, _CLOSE_ORDER = 0.35, 0.75
+_TOPIC_MENTIONS = 3
+_CAP = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +43,15 @@ class Features:
         order: Share of the sentence's tokens found there in the same order.
         fuzzy: Character similarity to the closest stretch of the window.
         numbers_missing: Numbers of the sentence that the passage does not have.
-        numbers_elsewhere: Numbers the passage has, but not in the window.
+        numbers_elsewhere: Numbers the passage has, but not where the sentence was found.
         numbers_substituted: Numbers standing where the window has another number.
         names_missing: Identifiers and named terms that the passage does not have.
+        names_elsewhere: Those it has, but not where the sentence was found, the topic left out.
         names_substituted: Those standing where the window has other ones.
         polarity: Negations that stand on one side only.
         opposites: Words whose opposite stands in the window in their place.
         claims: Disagreements of must, may, only, all and the like.
-        words_missing: Ordinary words that the passage does not have.
+        words_missing: Share of the ordinary words that the passage does not have.
     """
 
     passage_coverage: float
@@ -74,6 +62,7 @@ class Features:
     numbers_elsewhere: float
     numbers_substituted: float
     names_missing: float
+    names_elsewhere: float
     names_substituted: float
     polarity: float
     opposites: float
@@ -98,27 +87,6 @@ class Comparison:
     end: int
 
 
-def canonical(token: Token) -> str:
-    """The key under which rephrasings of one word are equal."""
-    return REPHRASED.get(token.key, token.key)
-
-
-@lru_cache(maxsize=512)
-def prepare(text: str, ignored: tuple[tuple[int, int], ...] = ()) -> Passage:
-    """Split and tokenize a passage, leaving out sentences that touch an ignored range."""
-    sentences: list[tuple[int, int]] = []
-    tokens: list[tuple[Token, ...]] = []
-    for sentence in split_sentences(text):
-        if any(start < sentence.end and sentence.start < end for start, end in ignored):
-            continue
-        found = tokenize(sentence.text)
-        if found:
-            sentences.append((sentence.start, sentence.end))
-            tokens.append(_shifted(found, sentence.start))
-    keys = tuple(frozenset(canonical(token) for token in group) for group in tokens)
-    return Passage(text, tuple(sentences), tuple(tokens), keys)
-
-
 def compare(sentence: str, passage: Passage, context: str = "") -> Comparison | None:
     """Compare a sentence with a passage.
 
@@ -134,174 +102,105 @@ def compare(sentence: str, passage: Passage, context: str = "") -> Comparison | 
     content = [token for token in tokens if token.kind in _WEIGHTS]
     if not content or not passage.sentences:
         return None
-    first, last = _best_window(content, passage.keys)
-    window = [token for group in passage.tokens[first:last] for token in group]
-    everything = _Words(token for group in passage.tokens for token in group)
-    everything.add(tokenize(context))
-    local = _Words(window)
-    differences = _align(tokens, window)
+    weights = _weights(content)
+    first, last = best_window(weights, passage.keys, LARGEST_WINDOW_SENTENCES)
     start, end = passage.sentences[first][0], passage.sentences[last - 1][1]
-    closest = fuzz.partial_ratio(_plain(sentence), _plain(passage.text[start:end])) / 100
-    features = Features(
-        passage_coverage=_coverage(content, everything),
-        window_coverage=_coverage(content, local),
-        order=differences.order,
-        fuzzy=closest,
-        numbers_missing=_missing(content, everything, "number"),
-        numbers_elsewhere=_elsewhere(content, everything, local),
-        numbers_substituted=differences.numbers,
-        names_missing=_missing(content, everything, "name", "identifier"),
-        names_substituted=differences.names,
-        polarity=differences.polarity,
-        opposites=_opposites(content, local),
-        claims=differences.claims,
-        words_missing=_missing(content, everything, "word"),
-    )
-    return Comparison(features, start, end)
+    window = passage.between(first, last)
+    closest = passage.between(*best_window(weights, passage.keys, 1))
+    if _coverage(content, Words(closest)) < _ONE_SENTENCE:
+        closest = window
+    features = _features(tokens, passage, context, window=window, closest=closest)
+    text = passage.text[start:end]
+    fuzzy = fuzz.partial_ratio(_plain(sentence), _plain(text)) / 100
+    return Comparison(_with_fuzzy(features, fuzzy), start, end)
 
 
-class _Words:
-    """The words of a text, to be asked whether a token is among them."""
-
-    def __init__(self, tokens: Iterable[Token]) -> None:
-        self._keys: set[str] = set()
-        self._exact: set[str] = set()
-        self.add(tokens)
-
-    def add(self, tokens: Iterable[Token]) -> None:
-        for token in tokens:
-            self._exact.add(token.key)
-            self._keys.add(canonical(token))
-
-    def has_exactly(self, key: str) -> bool:
-        return key in self._exact
-
-    def match(self, token: Token) -> float:
-        """How well a token is present: 1 the word, less for a rephrasing or the same root."""
-        if token.key in self._exact:
-            return 1.0
-        if token.kind == "number":
-            return 0.0
-        if canonical(token) in self._keys:
-            return 0.9
-        if token.kind == "word" and len(token.key) >= _LONG_WORD:
-            return 0.7 if self._has_root(token.key) else 0.0
-        return 0.0
-
-    def _has_root(self, key: str) -> bool:
-        near = (word for word in self._exact if word[:4] == key[:4] and len(word) >= _LONG_WORD - 1)
-        return any(fuzz.ratio(key, word) >= _SAME_ROOT_RATIO for word in near)
-
-
-@dataclass(frozen=True, slots=True)
-class _Differences:
-    order: float
-    numbers: float
-    names: float
-    polarity: float
-    claims: float
+def _features(
+    tokens: Sequence[Token],
+    passage: Passage,
+    context: str,
+    *,
+    window: Sequence[Token],
+    closest: Sequence[Token],
+) -> dict[str, float]:
+    content = [token for token in tokens if token.kind in _WEIGHTS]
+    all_tokens = passage.between(0, len(passage.tokens))
+    about = tokenize(context)
+    everything, near = Words([*all_tokens, *about]), Words(closest)
+    found = align(tokens, closest)
+    closeness = min(1.0, max(0.0, (found.order - _LOOSE_ORDER) / (_CLOSE_ORDER - _LOOSE_ORDER)))
+    topic = _topic(all_tokens, about)
+    elsewhere = [token for token in content if token.key not in topic]
+    return {
+        "passage_coverage": _coverage(content, everything),
+        "window_coverage": _coverage(content, Words(window)),
+        "order": found.order,
+        "numbers_missing": _missing(content, everything, "number"),
+        "numbers_elsewhere": _elsewhere(content, everything, near, "number", "count"),
+        "numbers_substituted": found.numbers,
+        "names_missing": _missing(content, everything, "name", "identifier"),
+        "names_elsewhere": closeness
+        * _elsewhere(elsewhere, everything, near, "name", "identifier"),
+        "names_substituted": closeness * found.names,
+        "polarity": closeness * found.polarity,
+        "opposites": closeness * max(found.opposites, _opposites(content, near)),
+        "claims": closeness * found.claims,
+        "words_missing": _share_missing(content, everything),
+    }
 
 
-def _shifted(tokens: Iterable[Token], by: int) -> tuple[Token, ...]:
-    return tuple(Token(t.key, t.kind, t.start + by, t.end + by) for t in tokens)
+def _with_fuzzy(features: dict[str, float], fuzzy: float) -> Features:
+    return Features(fuzzy=fuzzy, **features)
+
+
+def _weights(content: Sequence[Token]) -> dict[str, float]:
+    """Weigh the words that choose a place in the passage.
+
+    Words with an opposite do not choose: a sentence that says "before" is not drawn away from the
+    one it alters by a "before" elsewhere.
+    """
+    return {
+        canonical(token): 0.01 if token.key in OPPOSITES_OF else _WEIGHTS[token.kind]
+        for token in content
+    }
 
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _best_window(content: Sequence[Token], keys: Sequence[frozenset[str]]) -> tuple[int, int]:
-    """Find the run of sentences that covers most of the content, the shortest on a tie.
-
-    Words with an opposite do not choose: a sentence that says "before" is not drawn away from the
-    one it alters by a "before" elsewhere.
-    """
-    weights = {
-        canonical(token): 0.01 if token.key in _OPPOSITE_OF else _WEIGHTS[token.kind]
-        for token in content
-    }
-    total = sum(weights.values())
-    overlaps = [weights.keys() & group for group in keys]
-    best, best_value = (0, 1), -1.0
-    for first in range(len(keys)):
-        if not overlaps[first]:
-            continue
-        covered: set[str] = set()
-        for last in range(first + 1, min(first + LARGEST_WINDOW_SENTENCES, len(keys)) + 1):
-            covered |= overlaps[last - 1]
-            value = sum(weights[key] for key in covered) / total
-            value -= _WINDOW_COST * (last - first - 1)
-            if value > best_value + 1e-9:
-                best, best_value = (first, last), value
-    return best
+def _topic(tokens: Sequence[Token], about: Sequence[Token]) -> set[str]:
+    """The names a passage is about: in its headings, or mentioned again and again."""
+    mentions = Counter(token.key for token in tokens)
+    often = {key for key, count in mentions.items() if count >= _TOPIC_MENTIONS}
+    return often | {token.key for token in about}
 
 
-def _coverage(content: Sequence[Token], words: _Words) -> float:
+def _coverage(content: Sequence[Token], words: Words) -> float:
     total = sum(_WEIGHTS[token.kind] for token in content)
     return sum(_WEIGHTS[token.kind] * words.match(token) for token in content) / total
 
 
-def _missing(content: Sequence[Token], words: _Words, *kinds: str) -> float:
+def _missing(content: Sequence[Token], words: Words, *kinds: str) -> float:
     missing = {t.key for t in content if t.kind in kinds and words.match(t) == 0}
-    return float(min(2, len(missing)))
+    return float(min(_CAP, len(missing)))
 
 
-def _elsewhere(content: Sequence[Token], everything: _Words, local: _Words) -> float:
-    numbers = {token.key for token in content if token.kind == "number"}
-    found = [n for n in numbers if everything.has_exactly(n) and not local.has_exactly(n)]
-    return float(min(2, len(found)))
+def _share_missing(content: Sequence[Token], words: Words) -> float:
+    ordinary = [token for token in content if token.kind == "word"]
+    missing = sum(words.match(token) == 0 for token in ordinary)
+    return missing / len(ordinary) if ordinary else 0.0
 
 
-def _opposites(content: Sequence[Token], local: _Words) -> float:
+def _elsewhere(content: Sequence[Token], everything: Words, near: Words, *kinds: str) -> float:
+    some = {token.key: token for token in content if token.kind in kinds}.values()
+    return float(min(_CAP, sum(everything.match(t) > 0 and near.match(t) == 0 for t in some)))
+
+
+def _opposites(content: Sequence[Token], near: Words) -> float:
     own = {token.key for token in content}
     found = 0
-    for key in own & _OPPOSITE_OF.keys():
-        if local.has_exactly(key):
-            continue
-        found += any(local.has_exactly(o) and o not in own for o in _OPPOSITE_OF[key])
-    return float(min(2, found))
-
-
-def _align(tokens: Sequence[Token], window: Sequence[Token]) -> _Differences:
-    """Align the sentence with the stretch of the window it runs along, and read the differences."""
-    left = [canonical(token) for token in tokens]
-    right = [canonical(token) for token in window]
-    blocks = [op for op in LCSseq.opcodes(left, right) if op.tag == "equal"]
-    if not blocks:
-        return _Differences(0.0, 0.0, 0.0, 0.0, 0.0)
-    order = sum(block.src_end - block.src_start for block in blocks) / len(left)
-    first = max(0, blocks[0].dest_start - blocks[0].src_start)
-    last = blocks[-1].dest_end + len(left) - blocks[-1].src_end
-    region = window[first:last]
-    numbers, names, claims = 0, 0, 0
-    for ours, theirs in _replaced(tokens, region):
-        kinds = {token.kind for token in ours}, {token.kind for token in theirs}
-        numbers += "number" in kinds[0] and "number" in kinds[1]
-        named = [kind & {"name", "identifier"} for kind in kinds]
-        names += bool(named[0] and named[1])
-        claims += "claim" in kinds[0] and "claim" in kinds[1]
-    return _Differences(
-        order, min(2, numbers), min(2, names), _polarity(tokens, region), min(2, claims)
-    )
-
-
-def _replaced(
-    tokens: Sequence[Token], region: Sequence[Token]
-) -> Iterable[tuple[list[Token], list[Token]]]:
-    """Yield runs of the sentence that stand where the region has something else."""
-    left = [canonical(token) for token in tokens]
-    right = [canonical(token) for token in region]
-    for op in Levenshtein.opcodes(left, right):
-        if op.tag == "replace":
-            ours = [t for t in tokens[op.src_start : op.src_end] if canonical(t) not in right]
-            ours = ours or list(tokens[op.src_start : op.src_end])
-            theirs = [t for t in region[op.dest_start : op.dest_end] if canonical(t) not in left]
-            if ours and theirs:
-                yield ours, theirs
-
-
-def _polarity(tokens: Sequence[Token], region: Sequence[Token]) -> float:
-    """Count negations on one side only, within the stretch both run along."""
-    ours = Counter(token.key for token in tokens if token.kind == "negation")
-    theirs = Counter(token.key for token in region if token.kind == "negation")
-    return float(min(2, abs(ours.total() - theirs.total())))
+    for key in own & OPPOSITES_OF.keys():
+        if not near.has_exactly(key):
+            found += any(near.has_exactly(o) and o not in own for o in OPPOSITES_OF[key])
+    return float(min(_CAP, found))

@@ -1,7 +1,7 @@
 """Tokens of a sentence or passage as the support check compares them.
 
 A token has a key that is equal for forms of one word (inflection, contraction, digit grouping) and
-a kind that says how much a disagreement on it matters.
+a kind that says how much a disagreement on it matters. A ``count`` is a number spelled as a word.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Literal
 
 from backend.support_words import (
@@ -21,11 +22,12 @@ from backend.support_words import (
     STOP_WORDS,
 )
 
-Kind = Literal["word", "name", "number", "identifier", "negation", "claim", "stop"]
+Kind = Literal["word", "name", "number", "count", "identifier", "negation", "claim", "stop"]
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _TOKEN = re.compile(
     rf"(?P<cjk>[{_CJK}])"
+    r"|(?P<flag>(?<![\w-])--?[A-Za-z][\w-]*)"
     r"|(?P<number>(?<![\w])v?\d+(?:[.,:]\d+)*(?:\.x)?)(?P<unit>%|°?[A-Za-z]{0,3}(?![\w]))?"
     rf"|(?P<word>(?:(?![{_CJK}])\w)+(?:(?:[-._:@’']|::|->)(?:(?![{_CJK}])\w)+)*)(?P<called>\(\))?"
 )
@@ -65,12 +67,29 @@ def tokenize(text: str) -> tuple[Token, ...]:
         tokens += _tokens_of(match, is_opening=opening)
         opening = False
         position = match.end()
-    return tuple(tokens)
+    return tuple(_with_names(tokens, text))
+
+
+def _with_names(tokens: list[Token], text: str) -> list[Token]:
+    """Take a capitalised first word for a name when the text shows that it is one.
+
+    It does when another capitalised word follows, or when the word stands with a capital elsewhere.
+    """
+    names = {token.key for token in tokens if token.kind == "name"}
+    named: list[Token] = []
+    for token, after in zip_longest(tokens, tokens[1:]):
+        starts_name = after is not None and after.kind == "name" and after.start == token.end + 1
+        is_capital = token.kind == "word" and text[token.start].isupper()
+        is_name = is_capital and (starts_name or token.key in names)
+        named.append(Token(token.key, "name", token.start, token.end) if is_name else token)
+    return named
 
 
 def _tokens_of(match: re.Match[str], *, is_opening: bool) -> list[Token]:
     if match["number"]:
         return _number(match)
+    if match["flag"]:
+        return [Token(match[0].casefold(), "identifier", *match.span())]
     if match["cjk"]:
         return [Token(match[0], "word", *match.span())]
     return _words(match, is_opening=is_opening)
@@ -120,7 +139,7 @@ def _hyphenated(surface: str, start: int, *, is_opening: bool) -> list[Token]:
 
 def _word(surface: str, folded: str, span: tuple[int, int], *, is_opening: bool) -> Token:
     if folded in NUMBER_WORDS:
-        return Token(NUMBER_WORDS[folded], "number", *span)
+        return Token(NUMBER_WORDS[folded], "count", *span)
     if folded in NEGATIONS:
         return Token("not" if folded in _PLAIN_NEGATIONS else folded, "negation", *span)
     if folded in CLAIM_WORDS:
@@ -189,3 +208,8 @@ def _without_e(word: str) -> str:
 REPHRASED: dict[str, str] = {
     stem(word): stem(group.split()[0]) for group in REPHRASINGS for word in group.split()
 }
+
+
+def canonical(token: Token) -> str:
+    """Return the key under which rephrasings of one word are equal."""
+    return REPHRASED.get(token.key, token.key)

@@ -33,7 +33,9 @@ NEGATIONS = _words(
 )
 
 # Function words whose presence changes what is claimed: they are aligned like content words.
-CLAIM_WORDS = _words("must may might should can could only all every some any always")
+CLAIM_WORDS = _words(
+    "must may might should can could only all every some any always more most less least few fewer"
+)
 
 OPPOSITES: tuple[tuple[str, str], ...] = (
     ("more", "less"),
@@ -260,6 +262,8 @@ IRREGULAR: dict[str, str] = {
     "spent": "spend",
     "told": "tell",
     "won": "win",
+    "used": "use",
+    "using": "use",
 }
 
 NUMBER_WORDS: dict[str, str] = {
