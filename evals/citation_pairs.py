@@ -36,6 +36,7 @@ class Pair:
 
     Attributes:
         change: ``verbatim``, a rule of rephrasing, a rule of change, or ``neighbour``.
+        section_id: Where the sentence comes from.
         half: By page, so that no page stands in both halves.
     """
 
@@ -77,7 +78,7 @@ def _pairs_of(section: Section, near: Section) -> Iterator[Pair]:
         other = _window(near.text, 0)
         if not _says(near.text, sentence):
             form = random.choice(wording)
-            yield _pair(form, other, near, NEIGHBOUR, half, supported=False)
+            yield _pair(form, other, near, NEIGHBOUR, half, supported=False, origin=section.id)
 
 
 def reference_pairs(eval_set: EvalSet) -> list[Pair]:
@@ -134,9 +135,10 @@ def _pair(
     half: Literal["dev", "test"],
     *,
     supported: bool,
+    origin: str = "",
 ) -> Pair:
     context = f"{section.title}\n{section.heading}"
-    return Pair(sentence, passage, context, supported, change, half, section.id)
+    return Pair(sentence, passage, context, supported, change, half, origin or section.id)
 
 
 def _candidates(section: Section) -> list[tuple[str, str]]:

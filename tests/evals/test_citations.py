@@ -9,7 +9,7 @@ import pytest
 from backend.support_features import FEATURE_NAMES
 from evals.citation_changes import CHANGES
 from evals.citation_fit import fit
-from evals.citation_pairs import NEIGHBOUR, build_pairs
+from evals.citation_pairs import NEIGHBOUR, Pair, build_pairs
 from evals.citation_paraphrases import PARAPHRASES
 from evals.citations import evaluate, measure, pairs_of
 from evals.errors import EvalSetError
@@ -41,8 +41,8 @@ def test_rules_say_so_where_they_do_not_apply() -> None:
     assert all(rule(bare, seeded()) is None for rule in PARAPHRASES.values())
 
 
-def test_pairs_are_deterministic_and_pages_stand_in_one_half() -> None:
-    sections = [
+def invented_sections() -> list[Section]:
+    return [
         Section(
             id=f"page{i // 2}#{i}",
             title="Guide",
@@ -52,6 +52,15 @@ def test_pairs_are_deterministic_and_pages_stand_in_one_half() -> None:
         )
         for i in range(12)
     ]
+
+
+@pytest.fixture(scope="module")
+def sample_pairs() -> list[Pair]:
+    return pairs_of(SAMPLE)
+
+
+def test_pairs_are_deterministic_and_pages_stand_in_one_half() -> None:
+    sections = invented_sections()
     pairs = build_pairs(sections)
     assert pairs == build_pairs(sections)
     halves: dict[str, set[str]] = {}
@@ -62,8 +71,8 @@ def test_pairs_are_deterministic_and_pages_stand_in_one_half() -> None:
     assert {pair.change for pair in pairs if not pair.supported} >= {NEIGHBOUR, "number"}
 
 
-def test_a_changed_sentence_is_not_in_its_passage() -> None:
-    for pair in pairs_of(SAMPLE):
+def test_a_changed_sentence_is_not_in_its_passage(sample_pairs: list[Pair]) -> None:
+    for pair in sample_pairs:
         if not pair.supported:
             assert " ".join(pair.sentence.split()) not in " ".join(pair.passage.split())
 
@@ -76,8 +85,11 @@ def test_the_check_separates_on_the_half_of_the_sample_it_was_not_fitted_on() ->
     assert result.by_change["negation"].accepted <= 0.1
 
 
-def test_the_result_is_plain_json() -> None:
-    result = evaluate(SAMPLE, "test")
+def test_the_result_is_plain_json(tmp_path: Path) -> None:
+    (tmp_path / "queries.jsonl").write_text('{"id": "q", "question": "?"}\n')
+    lines = [section.model_dump_json() for section in invented_sections()]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(lines))
+    result = evaluate(tmp_path, "test")
     assert {"auroc", "precision", "recall", "by_change", "n", "split"} <= result.keys()
     assert json.loads(json.dumps(result))["split"] == "test"
 
@@ -88,8 +100,8 @@ def test_a_set_without_a_corpus_is_refused(tmp_path: Path) -> None:
         evaluate(tmp_path)
 
 
-def test_fitting_gives_every_signal_its_meaning() -> None:
-    fitted = fit([pair for pair in pairs_of(SAMPLE) if pair.half == "dev"])
+def test_fitting_gives_every_signal_its_meaning(sample_pairs: list[Pair]) -> None:
+    fitted = fit([pair for pair in sample_pairs if pair.half == "dev"])
     assert fitted.weights.keys() == set(FEATURE_NAMES)
     raising = {"passage_coverage", "window_coverage", "order", "fuzzy"}
     for name, weight in fitted.weights.items():
