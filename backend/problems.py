@@ -77,7 +77,12 @@ _KINDS: tuple[tuple[type[VouchError], _Kind], ...] = (
     (BackendError, _Kind(500, "Internal error")),
 )
 _RETRY_AFTER_SECONDS = 2
-_STATUS_TITLES = {401: "Not allowed", 404: "Not found", 405: "Method not allowed"}
+_STATUS_TITLES = {
+    400: "Bad request",
+    401: "Not allowed",
+    404: "Not found",
+    405: "Method not allowed",
+}
 
 
 def describe_error(error: VouchError) -> Problem:
@@ -165,5 +170,8 @@ async def _on_unexpected(request: Request, error: Exception) -> Response:
 
 
 def _field_name(location: tuple[int | str, ...]) -> str:
-    names = [str(part) for part in location if part not in {"body", "query", "path"}]
-    return ".".join(names) or "body"
+    """Return the dotted name of a field; the first part only says where it was sent."""
+    names = location[1:]
+    if all(isinstance(part, int) for part in names):
+        return str(location[0]) if location else "body"
+    return ".".join(str(part) for part in names)

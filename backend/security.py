@@ -6,6 +6,7 @@ A page elsewhere can make a browser send requests here; what it cannot do is cho
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -108,34 +109,40 @@ class SecurityMiddleware:
             await problem_response(describe_error(refusal))(scope, receive, send)
             return
         limited = _Limited(receive, send, self._perimeter.limit_bytes)
-        try:
+        with contextlib.suppress(RequestTooLargeError):
             await self._app(scope, limited.receive, limited.send)
-        except RequestTooLargeError as error:
-            if limited.has_started:
-                raise
-            await problem_response(describe_error(error))(scope, receive, send)
+        if limited.is_over:
+            refusal = _too_large(self._perimeter.limit_bytes)
+            await problem_response(describe_error(refusal))(scope, receive, send)
 
 
 class _Limited:
-    """Counts a body that does not say its length beforehand."""
+    """Counts a body that does not say its length beforehand.
+
+    What the application answers to a body that was cut off is not sent: frameworks turn the error
+    of reading it into an answer of their own.
+    """
 
     def __init__(self, receive: Receive, send: Send, limit_bytes: int) -> None:
         self._receive = receive
         self._send = send
         self._limit_bytes = limit_bytes
         self._received_bytes = 0
-        self.has_started = False
+        self._has_started = False
+        self.is_over = False
 
     async def receive(self) -> Message:
         message = await self._receive()
         self._received_bytes += len(message.get("body", b""))
-        if self._received_bytes > self._limit_bytes:
+        if self._received_bytes > self._limit_bytes and not self._has_started:
+            self.is_over = True
             raise _too_large(self._limit_bytes)
         return message
 
     async def send(self, message: Message) -> None:
-        self.has_started = True
-        await self._send(message)
+        if not self.is_over:
+            self._has_started = True
+            await self._send(message)
 
 
 def _too_large(limit_bytes: int) -> RequestTooLargeError:
