@@ -21,7 +21,7 @@ class UpSettings(ServiceSettings):
     host: str = Field(default="127.0.0.1", description="Address the pages are served on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port of the pages and the API.")
     mcp_port: int = Field(default=8001, ge=0, le=65535, description="Port of the tool server.")
-    database_url: str = ""
+    database_url: str = Field(default="", description="Empty: SQLite files in the data folder.")
 
 
 def gather_environment(dotenv: Path) -> dict[str, str]:

@@ -26,7 +26,7 @@ class ServiceSettings(BaseSettings):
     )
 
     data_dir: Path = Field(default=Path(".data"), description="Builds, vectors, databases, logs.")
-    log_level: LogLevel = "INFO"
+    log_level: LogLevel = Field(default="INFO", description="Least level that is logged.")
     log_dir: Path | None = Field(default=None, description="Unset: logs go to standard error.")
     lifeline: bool = Field(
         default=False, description="Set by the launcher: end when standard input does."

@@ -11,10 +11,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
+from pydantic import SecretStr
 from pydantic_settings import BaseSettings
 
-from cli.environment import variables_of
+from cli.environment import names_of_field
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = (
@@ -50,17 +52,41 @@ def lock_faults() -> list[str]:
 
 def setting_faults() -> list[str]:
     """Return settings that ``.env.example`` lacks, and names in it that nothing reads."""
-    known: set[str] = set()
-    for entry in SETTINGS:
-        module, _, name = entry.partition(":")
-        settings: type[BaseSettings] = getattr(importlib.import_module(module), name)
-        known |= variables_of(settings)
-    known -= LAUNCHER_ONLY
+    known = {name: value for name, value in defaults().items() if name not in LAUNCHER_ONLY}
     text = (ROOT / ".env.example").read_text()
-    listed = set(re.findall(r"^#? ?([A-Z][A-Z0-9_]+)=", text, flags=re.MULTILINE))
-    return [f".env.example lacks {name}" for name in sorted(known - listed)] + [
-        f".env.example has {name}, which nothing reads" for name in sorted(listed - known)
+    listed = dict(re.findall(r"^#? ?([A-Z][A-Z0-9_]+)=(.*)$", text, flags=re.MULTILINE))
+    return [
+        *(f".env.example lacks {name}={known[name]}" for name in sorted(known.keys() - listed)),
+        *(
+            f".env.example has {name}, which nothing reads"
+            for name in sorted(listed.keys() - known)
+        ),
+        *(
+            f".env.example says {name}={listed[name]}, the code {known[name]}"
+            for name in sorted(known.keys() & listed.keys())
+            if known[name] != listed[name]
+        ),
     ]
+
+
+def defaults() -> dict[str, str]:
+    """Return the default of every environment variable that some process reads."""
+    found: dict[str, str] = {}
+    for entry in SETTINGS:
+        module, _, class_name = entry.partition(":")
+        settings: type[BaseSettings] = getattr(importlib.import_module(module), class_name)
+        for name, field in settings.model_fields.items():
+            for variable in names_of_field(settings, name):
+                found[variable] = _shown(field.get_default())
+    return found
+
+
+def _shown(default: object) -> str:
+    if isinstance(default, SecretStr):
+        return default.get_secret_value()
+    if isinstance(default, tuple):
+        return ",".join(str(item) for item in cast(tuple[object, ...], default))
+    return "" if default is None else str(default)
 
 
 def text_faults() -> list[str]:
