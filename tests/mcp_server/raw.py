@@ -52,12 +52,12 @@ async def call_modern(
 
 
 async def send_handshake(
-    url: str, version: str, method: str, params: Mapping[str, JsonValue]
+    url: str, version: str, method: str, params: Mapping[str, JsonValue], *, token: str = TOKEN
 ) -> httpx.Response:
     """Send one request of a version that has a handshake, on a connection of its own."""
     headers = {
         "accept": ACCEPT,
-        "authorization": f"Bearer {TOKEN}",
+        "authorization": f"Bearer {token}",
         "mcp-protocol-version": version,
     }
     body = {"jsonrpc": "2.0", "id": 7, "method": method, "params": dict(params)}

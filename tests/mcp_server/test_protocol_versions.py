@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Literal
 
 import httpx2
@@ -12,7 +13,7 @@ from pydantic import JsonValue
 
 from knowledge.tools import TOOL_NAMES
 from tests.mcp_server.raw import call_modern, result_of, send_handshake
-from tests.mcp_server.serving import TOKEN, serve
+from tests.mcp_server.serving import TOKEN, claims, connect, serve, sign
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 
@@ -52,6 +53,28 @@ async def test_a_handshake_client_may_land_on_another_server_process() -> None:
         await send_handshake(first.url, "2025-06-18", "initialize", hello)
         answer = result_of(await send_handshake(second.url, "2025-06-18", "tools/call", call))
     assert answer.get("isError") is not True
+
+
+async def test_concurrent_handshake_calls_keep_their_own_callers() -> None:
+    call: dict[str, JsonValue] = {"name": "list_sections", "arguments": {"source": "secret"}}
+    labels = [("staff",) if number % 2 else () for number in range(12)]
+    async with serve() as running, connect(running.url) as client:
+        responses = await asyncio.gather(
+            *(
+                send_handshake(
+                    running.url,
+                    "2025-06-18",
+                    "tools/call",
+                    call,
+                    token=sign(claims(ask_id=f"ask-{number}", labels=granted)),
+                )
+                for number, granted in enumerate(labels)
+            )
+        )
+        rows = [(await client.read_audit(f"ask-{number}")).rows for number in range(12)]
+    seen = [str(result_of(response)["structuredContent"]) for response in responses]
+    assert ["docs.example/secret" in text for text in seen] == [bool(each) for each in labels]
+    assert [len(each) for each in rows] == [1] * 12
 
 
 async def test_the_sessionless_version_answers_one_post_with_json() -> None:
