@@ -43,7 +43,7 @@ def serve_small_model() -> Generator[str]:
     parameters.n_parallel = 1
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = 0
-    parameters.cpuparams.n_threads = 2
+    parameters.cpuparams.n_threads = 1
     parameters.sampling.temp = 0.0
     parameters.verbosity = -1
     parameters.ui = False

@@ -17,7 +17,8 @@ async def test_a_real_small_model_answers_from_the_evidence_over_http(small_mode
             "openai_base_url": small_model_url,
             "model": "smollm2",
             "model_context_tokens": CONTEXT_TOKENS,
-            "model_answer_tokens": 120,
+            "model_answer_tokens": 64,
+            "agent_seconds": 110,
         }
     )
     tools = FakeTools((hit("port", PORT_TEXT, heading="Configuration"),))
