@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Literal
 
 from agent.words import STOP_WORDS, surface_words
@@ -20,7 +21,8 @@ _HEADING = re.compile(r"^#{1,6}\s+\S")
 _UNDERLINE = re.compile(r"^\s*([=\-*~^\"#])\1{2,}\s*$")
 _TABLE = re.compile(r"^\s*(\||\+[-=]{2,})")
 _ITEM = re.compile(r"^\s*(?:[*\-+•]|\d{1,3}[.)])\s+\S")
-_SIGNATURE = re.compile(r"^(?:(?:async |class |exception |function )*)[\w.]+(?:\(.*\))?(?: = .*)?$")
+_TERM_CHARACTERS = 100
+_TERM_LINES = 6
 _CODE_MARK = re.compile(
     r"^\s*(>>>|\.\.\. |\$ |[\w.\"()\[\]]+ *(?:::=|\+?= )|@\w|import |def )", re.MULTILINE
 )
@@ -142,13 +144,10 @@ def _indented(lines: list[str], index: int) -> int:
             return count
         more = _run(lines, after, lambda each: _indent(each) >= depth)
         body = "".join(lines[after : after + more])
-        if not _is_code(body) or _looks_like_signature(lines, after, more):
+        follower = next((each for each in lines[after + more :] if each.strip()), "")
+        if not _is_code(body) or _indent(follower) > _indent(lines[after]):
             return count
         count = after + more - index
-
-
-def _looks_like_signature(lines: list[str], index: int, count: int) -> bool:
-    return all(_SIGNATURE.match(line.strip()) for line in lines[index : index + count])
 
 
 def _indent(line: str) -> int:
@@ -175,17 +174,19 @@ def _is_label(body: str) -> bool:
 
 def _with_signatures(blocks: list[Block]) -> list[Block]:
     """Mark lines that name what the deeper block after them defines."""
-    marked: list[Block] = []
-    for position, block in enumerate(blocks):
-        after = blocks[position + 1] if position + 1 < len(blocks) else None
-        deeper = after is not None and after.indent > block.indent
-        lines = block.text.strip().splitlines()
-        if (
-            deeper
-            and block.kind in ("paragraph", "heading", "code")
-            and all(_SIGNATURE.match(line.strip()) for line in lines)
-        ):
-            marked.append(Block("signature", block.start, block.end, block.indent, block.text))
-        else:
-            marked.append(block)
-    return marked
+    return [
+        replace(block, kind="signature") if _is_signature(block, after) else block
+        for block, after in zip_longest(blocks, blocks[1:])
+        if block is not None
+    ]
+
+
+def _is_signature(block: Block | None, after: Block | None) -> bool:
+    if block is None or after is None or after.indent <= block.indent:
+        return False
+    lines = [line.strip() for line in block.text.splitlines()]
+    return (
+        block.kind in ("paragraph", "heading", "code")
+        and len(lines) <= _TERM_LINES
+        and all(len(line) <= _TERM_CHARACTERS and line[-1:] not in ".:,;!?" for line in lines)
+    )

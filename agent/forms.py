@@ -48,6 +48,9 @@ _STATES_STEP = re.compile(
 _STATES_CONDITION = re.compile(r"(?i)\b(?:raise[sd]?|if|when|unless|error|exception|otherwise)\b")
 _HISTORY = re.compile(r"(?i)^(?:changed|added|deprecated|new) (?:in|since) version|^deprecated")
 _ASKS_HISTORY = re.compile(r"(?i)\b(?:version|chang|new|add|deprecat|since|introduc)")
+_NAMING = re.compile(
+    r"(?i)\b(?:is|are|called|named|termed|known as)(?: an?| the)? [*\"`“]+([\w\- ]{2,40})[*\"`”]"
+)
 _HEADLESS = re.compile(r"(?i)^(?:called|used|returns?|is)\b")
 _APPARATUS = re.compile(r"(?i)^(?:\[\d+\]|\*\*PEP|See also|For more|See )")
 _DANGLING = re.compile(
@@ -84,11 +87,9 @@ def form_bonus(form: QuestionForm, unit: Unit, weights: Mapping[str, float]) -> 
     """
     bonus = _shape(form.form, unit, weights)
     if _HISTORY.match(unit.text) and not form.asks_history:
-        bonus -= 0.25
+        bonus -= 0.4
     if _APPARATUS.match(unit.text):
         bonus -= 0.3
-    if is_dangling(unit.text):
-        bonus -= 0.1
     return bonus
 
 
@@ -103,9 +104,9 @@ def _shape(form: Form, unit: Unit, weights: Mapping[str, float]) -> float:
         case "definition":
             return _definition(unit, weights)
         case "procedure":
-            return 0.07 * bool(_STATES_STEP.search(text)) + 0.08 * bool(unit.companion)
+            return 0.2 * bool(_STATES_STEP.search(text))
         case "reason":
-            return 0.12 * bool(_STATES_REASON.search(text))
+            return 0.28 * bool(_STATES_REASON.search(text))
         case "quantity":
             return 0.12 * any(any(sign.isdigit() for sign in word) for word in surface_words(text))
         case "condition":
@@ -115,11 +116,22 @@ def _shape(form: Form, unit: Unit, weights: Mapping[str, float]) -> float:
 
 
 def _definition(unit: Unit, weights: Mapping[str, float]) -> float:
-    """Reward a sentence whose grammatical subject is what the question asks about."""
-    found = _DEFINING.match(unit.text)
-    if not found:
-        return 0.0
-    named = unit.subject if _HEADLESS.match(unit.text) else ""
-    head = terms(f"{found.group()} {named}")
+    """Reward a sentence that defines what the question asks about.
+
+    Either its grammatical subject is what is asked ("A generator is ..."), or it gives it its name
+    ("... it is a *free variable*").
+    """
     total = sum(weights.values())
-    return 0.05 + 0.35 * sum(weight for term, weight in weights.items() if term in head) / total
+    best = 0.0
+    found = _DEFINING.match(unit.text)
+    if found:
+        signature = unit.names.signature if _HEADLESS.match(unit.text) else ""
+        best = _weight_in(f"{found.group()} {signature}", weights) / total
+    for naming in _NAMING.finditer(unit.text):
+        best = max(best, _weight_in(naming.group(1), weights) / total)
+    return 0.05 * (best > 0) + 0.35 * best
+
+
+def _weight_in(text: str, weights: Mapping[str, float]) -> float:
+    head = terms(text)
+    return sum(weight for term, weight in weights.items() if term in head)

@@ -22,23 +22,37 @@ _EXPRESSION = re.compile(
 
 def quote(chosen: tuple[Candidate, ...]) -> str:
     """Return the answer: each unit followed by ``[n]``, code and lists under their sentence."""
-    return "\n\n".join(_render(each) for each in chosen)
+    shown: set[tuple[int, str]] = set()
+    parts: list[str] = []
+    for each in chosen:
+        place = (each.passage.number, each.unit.names.signature)
+        parts.append(_render(each, is_first=place not in shown))
+        shown.add(place)
+    return "\n\n".join(parts)
 
 
-def _render(candidate: Candidate) -> str:
+def _render(candidate: Candidate, *, is_first: bool) -> str:
     unit, number = candidate.unit, candidate.passage.number
     if unit.kind == "code":
         return f"{_fence(unit.text)}\n\n[{number}]"
-    sentence = f"{_subject(unit)}{inline(unit.text)} [{number}]"
+    name = _name(unit) if is_first else ""
+    sentence = f"{name}{inline(unit.text)} [{number}]"
     return sentence + (_companion(unit.companion, number) if unit.companion else "")
 
 
-def _subject(unit: Unit) -> str:
+def _name(unit: Unit) -> str:
     """Name what a definition's sentence is about, when the sentence itself does not."""
-    if "(" not in unit.subject or "\n" in unit.subject:
+    signature = unit.names.signature
+    if not signature or "\n" in signature or unit.kind == "row":
         return ""
-    name = unit.subject.split("(")[0].split(".")[-1].split(" ")[-1]
-    return "" if name in unit.text else f"`{unit.subject}`: "
+    name = signature.split("(")[0].split(".")[-1].split(" ")[-1]
+    if name and name in unit.text:
+        return ""
+    return (
+        f"`{signature}`: "
+        if "(" in signature and "`" not in signature
+        else f"{inline(signature)}: "
+    )
 
 
 def _companion(companion: Companion, number: int) -> str:

@@ -13,12 +13,13 @@ UnitKind = Literal["sentence", "row", "code"]
 
 _BREAK = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[`*_]*[A-Z0-9\"“`_*])")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|fig|sec|dr|mr|ms|st)\.|\b[A-Z]\.|^\s*\d+\.)$",
-    re.IGNORECASE,
+    r"(?:(?i:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|fig|sec|dr|mr|ms|st))|\b[A-Z]|^\s*\d+)\.$"
 )
 _HYPHEN_WRAP = re.compile(r"(?<=\w)-\n\s*(?=[a-z])")
 _BULLET = re.compile(r"^\s*(?:[*\-+•]|\d{1,3}[.)])\s+")
 _RULE_ROW = re.compile(r"^\s*[|+]?[\s|+:=\-]+[|+]?\s*$")
+# Left over where a chunk begins inside a drawn table.
+_TABLE_DEBRIS = re.compile(r"\+[-=]{3,}|\|\s+\|")
 _COMPANION_CHARACTERS = 900
 _COMPANION_ITEMS = 8
 
@@ -32,6 +33,14 @@ class Companion:
 
 
 @dataclass(frozen=True, slots=True)
+class Names:
+    """The heading and the signature (a defined name, a list's term) above a unit; may be empty."""
+
+    heading: str = ""
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Unit:
     """One quotable piece of a passage.
 
@@ -39,7 +48,7 @@ class Unit:
         index: Place within the passage, from 0.
         block: Number of the block it stands in.
         text: The words, hard line ends undone.
-        subject: The signature or heading it stands under, within the passage.
+        names: What it stands under, within the passage.
         is_opening: First sentence of its block.
         is_bulleted: Part of a list item.
         companion: What it introduces.
@@ -49,28 +58,41 @@ class Unit:
     block: int
     kind: UnitKind
     text: str
-    subject: str = ""
+    names: Names = Names()
     is_opening: bool = False
     is_bulleted: bool = False
     companion: Companion | None = None
+
+    @property
+    def full_text(self) -> str:
+        """The words together with those of what they introduce."""
+        return " ".join((self.text, *(self.companion.parts if self.companion else ())))
 
 
 def split_units(text: str) -> list[Unit]:
     """Return the quotable pieces of a passage, in order."""
     blocks = split_blocks(text)
     units: list[Unit] = []
-    subject = ""
-    depth = -1
+    heading = signature = ""
+    depth = 0
+    introduced = -1
     for number, block in enumerate(blocks):
-        if block.kind in ("signature", "heading"):
-            subject, depth = _clean(block.text), block.indent
-            continue
-        if block.indent < depth:
-            subject = ""
-        follows = _companion(blocks, number)
-        for piece in _pieces(block, number, subject, follows):
-            units.append(replace(piece, index=len(units)))
+        if block.kind == "heading":
+            heading, signature = _clean(block.text), ""
+        elif block.kind == "signature":
+            signature, depth = _clean(block.text), block.indent
+        elif number != introduced:
+            follows = _companion(blocks, number)
+            if follows and follows.kind == "code":
+                introduced = number + 1
+            names = Names(heading, signature if block.indent > depth else "")
+            units += _quotable(_pieces(block, number, names, follows), len(units))
     return units
+
+
+def _quotable(pieces: list[Unit], offset: int) -> list[Unit]:
+    kept = [piece for piece in pieces if not _TABLE_DEBRIS.search(piece.text)]
+    return [replace(piece, index=offset + place) for place, piece in enumerate(kept)]
 
 
 def split_sentences(text: str) -> list[str]:
@@ -78,7 +100,7 @@ def split_sentences(text: str) -> list[str]:
     sentences: list[str] = []
     start = 0
     for found in _BREAK.finditer(text):
-        head = text[start : found.start()]
+        head = text[start : found.end()].rstrip()
         if _ABBREVIATION.search(head) or head.count("`") % 2 or _is_open(head):
             continue
         sentences.append(text[start : found.end()].strip())
@@ -92,11 +114,11 @@ def unwrap(text: str) -> str:
     return " ".join(_HYPHEN_WRAP.sub("-", text).split())
 
 
-def _pieces(block: Block, number: int, subject: str, follows: Companion | None) -> list[Unit]:
+def _pieces(block: Block, number: int, names: Names, follows: Companion | None) -> list[Unit]:
     if block.kind == "code":
-        return [Unit(0, number, "code", block.text, subject)]
+        return [Unit(0, number, "code", block.text, names)]
     if block.kind == "table":
-        return [Unit(0, number, "row", row, subject) for row in _rows(block.text)]
+        return [Unit(0, number, "row", row, names) for row in _rows(block.text)]
     bulleted = block.kind == "item"
     sentences = split_sentences(unwrap(_BULLET.sub("", block.text) if bulleted else block.text))
     last = len(sentences) - 1
@@ -106,7 +128,7 @@ def _pieces(block: Block, number: int, subject: str, follows: Companion | None) 
             block=number,
             kind="sentence",
             text=sentence,
-            subject=subject,
+            names=names,
             is_opening=place == 0,
             is_bulleted=bulleted,
             companion=follows if place == last else None,

@@ -21,6 +21,10 @@ _NAMED = re.compile(
     r"|\b(?:keyword|statement|operator) ([a-z]+)\b"
 )
 
+_NEVER_NAMES = frozenset(
+    ["a", "an", "any", "each", "its", "no", "other", "same", "that", "the", "this", "which", "your"]
+)
+
 _STOP = """
     a about above after all also an and any are as at be been being below between both but by can
     cannot could did do does doing done each either else for from get gets give given had has have
@@ -77,7 +81,7 @@ def surface_words(text: str) -> list[str]:
 
 def _named(text: str) -> set[str]:
     words = (next(filter(None, match.groups())) for match in _NAMED.finditer(text))
-    return {f"`{word}`" for word in words if word in STOP_WORDS}
+    return {f"`{word}`" for word in words if word in STOP_WORDS - _NEVER_NAMES}
 
 
 def terms(text: str) -> frozenset[str]:
