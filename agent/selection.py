@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from agent.contract import Evidence
 from agent.forms import QuestionForm, form_bonus
-from agent.instructions import instruction_suspicion
+from agent.instructions import QUOTABLE, instruction_suspicion
 from agent.synonyms import MATCH_CREDIT, has_synonym
 from agent.units import Unit, split_units
 from agent.words import is_frame, parts, question_terms, stem, terms
@@ -27,7 +27,6 @@ _FRAME_WEIGHT = 0.3
 _ABSENT_WEIGHT = 0.5
 _STANDING_WEIGHT = 1.2
 _OPENING_BONUS = 0.1
-_SUSPICION_WEIGHT = 2.0
 _GAIN_FLOOR = 0.16
 _FIT_FLOOR = 0.55
 _FIT_SHARE = 0.6
@@ -88,7 +87,12 @@ def candidates(question: str, evidence: Sequence[Evidence]) -> list[Candidate]:
 
 def _read(question: str, evidence: Sequence[Evidence]) -> tuple[dict[str, float], list[Candidate]]:
     wanted = question_terms(question)
-    pool = [(passage, unit) for passage in evidence for unit in split_units(passage.text)]
+    pool = [
+        (passage, unit)
+        for passage in evidence
+        for unit in split_units(passage.text)
+        if instruction_suspicion(unit.full_text) < QUOTABLE
+    ]
     if not wanted or not pool:
         return dict.fromkeys(wanted, 1.0), []
     bags = [terms(unit.full_text) for _, unit in pool]
@@ -172,7 +176,6 @@ def _fit(
         + _subject_bonus(unit, weights)
         + _OPENING_BONUS * unit.is_opening
         - _length_penalty(unit)
-        - _SUSPICION_WEIGHT * instruction_suspicion(unit.text)
     )
 
 
