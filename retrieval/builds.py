@@ -87,7 +87,7 @@ class BuildCatalog:
         try:
             statistics = TermStatistics.from_bytes((directory / _TERMS).read_bytes())
             unlock = _hold(directory / _LOCK)
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError) as error:
             raise IndexUnavailableError(f"build {build} is damaged: {error}") from error
         try:
             store = EdgeStore.open(
@@ -136,7 +136,8 @@ class BuildCatalog:
         _write_durably(self._pointer, f"{build}\n".encode())
 
     async def discard(self, build: str) -> None:
-        """Remove an incomplete build."""
+        """Remove a build that was never published."""
+        (self._builds / build / _MANIFEST).unlink(missing_ok=True)
         shutil.rmtree(self._builds / build, ignore_errors=True)
         self._unlock.pop(build, _nothing)()
 

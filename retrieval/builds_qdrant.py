@@ -101,7 +101,7 @@ class QdrantBuildCatalog:
         try:
             content = b"".join(base64.b64decode(data) for _, data in parts)
             statistics = TermStatistics.from_bytes(content)
-        except (ValueError, KeyError, OSError, EOFError) as error:
+        except (ValueError, KeyError) as error:
             raise IndexUnavailableError(f"build {build} is damaged: {error}") from error
         store = QdrantStore(
             self._client, self._prefix + build, manifest.stamp.dimension, statistics.accesses

@@ -111,7 +111,7 @@ class QueryEmbedder:
 
 
 def split_query(text: str, tokenizer: Tokenizer, window_tokens: int) -> list[str]:
-    """Split a text into the fewest pieces of equal length that each fit the window.
+    """Split a text at words into few pieces of like length that each fit the window.
 
     Args:
         text: Any text.
@@ -124,15 +124,30 @@ def split_query(text: str, tokenizer: Tokenizer, window_tokens: int) -> list[str
     spans = tokenizer.offsets(text)
     if len(spans) <= window_tokens:
         return [text]
-    # A piece's edge may cut a word, and its halves may count one token more than the whole did.
+    # Where a cut falls inside a word, its halves may count a token or two more than the whole did.
     room = window_tokens - 2
-    count = -(-len(spans) // room)
-    if count > _MOST_PIECES:
+    if len(spans) > _MOST_PIECES * room:
         raise InputTooLongError(
             f"the query has {len(spans)} tokens; at most {_MOST_PIECES * room} can be read"
         )
-    size = -(-len(spans) // count)
-    return [
-        text[spans[start][0] : spans[min(start + size, len(spans)) - 1][1]]
-        for start in range(0, len(spans), size)
-    ]
+    pieces: list[str] = []
+    start = 0
+    while start < len(spans):
+        left = len(spans) - start
+        even = -(-left // -(-left // room))
+        end = _word_start(text, spans, start, start + even)
+        pieces.append(text[spans[start][0] : spans[end - 1][1]])
+        start = end
+    if len(pieces) > _MOST_PIECES:
+        raise InputTooLongError(f"the query needs more than {_MOST_PIECES} pieces")
+    return pieces
+
+
+def _word_start(text: str, spans: list[tuple[int, int]], start: int, end: int) -> int:
+    """Return the last place in the second half of a piece where a word begins."""
+    if end >= len(spans):
+        return len(spans)
+    for place in range(end, (start + end) // 2, -1):
+        if text[spans[place][0] - 1].isspace():
+            return place
+    return end

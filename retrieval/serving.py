@@ -117,12 +117,12 @@ class ServingBuilds:
         await self._catalog.close()
 
     async def _find(self, build: str) -> _Held:
-        if build and build in self._held and build != self._current:
+        if build in self._held:
             return self._held[build]
-        if not self._current or asyncio.get_running_loop().time() >= self._next_check:
+        is_due = asyncio.get_running_loop().time() >= self._next_check
+        # A pinned build that is not open may be one that another machine has seen first.
+        if build or is_due or self._current not in self._held:
             await self.refresh()
-        elif build and build not in self._held:
-            await self.refresh()  # another machine may have seen the new build before this one
         held = self._held.get(build or self._current)
         if held is None:
             raise BuildGoneError(f"build {build} is not open any more; ask again")

@@ -10,6 +10,8 @@ from __future__ import annotations
 import io
 import json
 import math
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -102,19 +104,28 @@ class TermStatistics:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> TermStatistics:
-        """Return what ``to_bytes`` wrote."""
+        """Return what ``to_bytes`` wrote.
+
+        Raises:
+            ValueError: The content is damaged.
+        """
+        try:
+            return cls(cls._groups(content))
+        except (OSError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            raise ValueError(f"the term statistics are damaged: {error}") from error
+
+    @staticmethod
+    def _groups(content: bytes) -> tuple[TermGroup, ...]:
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             names = json.loads(bytes(arrays["names"]))
-            return cls(
-                tuple(
-                    TermGroup(
-                        tuple(Access(source, tuple(labels)) for source, *labels in accesses),
-                        int(arrays["chunks"][number]),
-                        arrays[f"terms{number}"],
-                        arrays[f"counts{number}"],
-                    )
-                    for number, accesses in enumerate(names)
+            return tuple(
+                TermGroup(
+                    tuple(Access(source, tuple(labels)) for source, *labels in accesses),
+                    int(arrays["chunks"][number]),
+                    arrays[f"terms{number}"],
+                    arrays[f"counts{number}"],
                 )
+                for number, accesses in enumerate(names)
             )
 
 

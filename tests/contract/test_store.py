@@ -154,7 +154,7 @@ async def test_equal_numbers_are_ordered_by_chunk_id(make_store: Maker, adapter:
         (Filter(labels=("board",)), {"install", "timeout", "shared"}),
         (
             Filter(labels=("board", "staff", "x")),
-            {c for c in "install timeout pricing shared secret".split()},
+            {"install", "timeout", "pricing", "shared", "secret"},
         ),
         (Filter(source="guide"), {"install", "timeout"}),
         (Filter(source="guide", labels=("staff",)), {"install", "timeout", "shared"}),

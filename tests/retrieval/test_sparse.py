@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from retrieval.sparse import Bm25Encoder, expand_identifiers
+
+_ENCODER = Bm25Encoder()
+
+
+def _ids(text: str) -> set[int]:
+    return set(_ENCODER.embed_query(text).indices)
+
+
+def test_question_words_and_stop_words_carry_nothing() -> None:
+    assert _ids("What is the and how do I") == set()
+
+
+def test_inflected_words_meet() -> None:
+    assert _ids("installing") == _ids("installed") == _ids("Install")
+
+
+@pytest.mark.parametrize("asked", ["parse_error", "parse error", "parseerror"])
+def test_a_snake_case_name_is_found_whole_and_in_parts(asked: str) -> None:
+    document = set(_ENCODER.embed_document("raise parse_error here").indices)
+    assert _ids(asked) <= document
+
+
+@pytest.mark.parametrize("asked", ["parseError", "parse error", "Parse"])
+def test_a_camel_case_name_is_found_whole_and_in_parts(asked: str) -> None:
+    document = set(_ENCODER.embed_document("raise parseError here").indices)
+    assert _ids(asked) <= document
+
+
+def test_plain_text_is_not_expanded() -> None:
+    text = "Plain words, JSON and HTTP stay as they are."
+    assert expand_identifiers(text) == text
+
+
+def test_terms_have_the_surface_form_of_the_query() -> None:
+    surfaces = {term.surface for term in _ENCODER.terms("How do I configure Retries in client_a?")}
+    assert {"configure", "Retries"} <= surfaces
+    assert {term.term_id for term in _ENCODER.terms("running the tests")} == _ids(
+        "running the tests"
+    )
+
+
+def test_every_query_term_has_a_surface() -> None:
+    query = "What does getUserName's v1.2.3 return when HTTP_500 - caf\u00e9 isn't C++?"
+    assert {term.term_id for term in _ENCODER.terms(query)} == _ids(query)
+
+
+def test_parameters_are_part_of_the_name() -> None:
+    assert Bm25Encoder(k1=1.2).name != Bm25Encoder(k1=1.6).name
+    assert Bm25Encoder(b=0.5).name != Bm25Encoder(b=0.75).name
+
+
+def test_no_term_weighs_more_than_the_saturation() -> None:
+    vector = _ENCODER.embed_document("word " * 50)
+    assert max(vector.values) < _ENCODER.saturation
