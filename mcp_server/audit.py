@@ -1,8 +1,8 @@
 """The record of every tool call: queued at once, committed in groups, complete when read.
 
-A call's row is queued before its answer leaves, and reading the rows of an ask first commits
-everything queued; so a reader sees every call that any caller has had an answer to, and no answer
-waits for a disk.
+A call's row is queued before its answer leaves, and the rows of an ask are those stored and those
+still queued; so a reader sees every call that any caller has had an answer to, and neither an
+answer nor a reader waits for a disk to write.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class AuditTrail:
         sink: AuditSink,
         *,
         waits: bool = False,
-        linger_seconds: float = 0.05,
+        linger_seconds: float = 0.1,
         capacity: int = 10_000,
     ) -> None:
         self._sink = sink
@@ -91,13 +91,15 @@ class AuditTrail:
         """Return every finished call of an ask, in order.
 
         Raises:
-            AuditUnavailableError: The sink cannot be written or read.
+            AuditUnavailableError: The sink cannot be read.
         """
-        await self.commit()
-        try:
-            return tuple(await self._sink.rows(ask_id))
-        except StorageError as error:
-            raise AuditUnavailableError("the audit cannot be read") from error
+        # No commit runs meanwhile, so that a row is either stored or queued and never both.
+        async with self._committing:
+            try:
+                stored = await self._sink.rows(ask_id)
+            except StorageError as error:
+                raise AuditUnavailableError("the audit cannot be read") from error
+            return (*stored, *(row for row in self._queued if row.ask_id == ask_id))
 
     async def commit(self) -> None:
         """Commit everything queued so far, together with whoever else is waiting.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from knowledge.contracts import AuditRow
-from storage.audit import AuditEntry, AuditLog
+from storage.audit import AuditEntry, AuditLog, AuditValues
 from storage.database import Database
 
 
@@ -18,21 +18,19 @@ class SqlAuditSink:
     """
 
     def __init__(self, database: Database) -> None:
-        self._database = database
         self._log = AuditLog(database)
 
     async def write(self, rows: Sequence[AuditRow]) -> None:
         """Store rows in one transaction."""
-        async with self._database.write() as session:
-            session.add_all(_entry(row) for row in rows)
+        await self._log.append_all([_values(row) for row in rows])
 
     async def rows(self, ask_id: str) -> Sequence[AuditRow]:
         """Return the stored rows of an ask in the order they were written."""
         return [_row(entry) for entry in await self._log.of_ask(ask_id)]
 
 
-def _entry(row: AuditRow) -> AuditEntry:
-    return AuditEntry(
+def _values(row: AuditRow) -> AuditValues:
+    return AuditValues(
         created_at=datetime.fromisoformat(row.created_at),
         ask_id=row.ask_id,
         branch=row.branch,

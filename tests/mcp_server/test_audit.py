@@ -15,6 +15,7 @@ from mcp_server.errors import AuditUnavailableError
 from storage.database import Database
 from storage.migrate import upgrade
 from tests.mcp_server.fakes import FakeSink
+from tests.mcp_server.serving import claims, connect, serve
 
 
 def row(number: int, *, ask_id: str = "ask-1") -> AuditRow:
@@ -41,14 +42,24 @@ async def test_rows_are_read_in_the_order_they_were_recorded() -> None:
     assert [each.milliseconds for each in await trail.rows("ask-1")] == [0, 1, 2, 3, 4]
 
 
-async def test_concurrent_readers_share_one_commit() -> None:
+async def test_concurrent_writers_share_one_commit() -> None:
     sink = FakeSink()
-    trail = AuditTrail(sink)
+    trail = AuditTrail(sink, waits=True)
     for number in range(5):
         trail.record(row(number))
-    pages = await asyncio.gather(*(trail.rows("ask-1") for _ in range(8)))
-    assert {len(page) for page in pages} == {5}
+    await asyncio.gather(*(trail.settle() for _ in range(5)))
     assert sink.batches == [5]
+
+
+async def test_a_row_is_seen_once_while_it_is_being_stored() -> None:
+    sink = FakeSink()
+    trail = AuditTrail(sink)
+    for number in range(3):
+        trail.record(row(number))
+    committing = asyncio.create_task(trail.commit())
+    pages = await asyncio.gather(*(trail.rows("ask-1") for _ in range(4)))
+    await committing
+    assert {len(page) for page in pages} == {3}
 
 
 async def test_the_writer_commits_by_itself_in_groups() -> None:
@@ -81,11 +92,12 @@ async def test_rows_wait_while_the_sink_refuses_and_are_written_after() -> None:
     trail = AuditTrail(sink)
     trail.record(row(1))
     with pytest.raises(AuditUnavailableError):
-        await trail.rows("ask-1")
+        await trail.commit()
     assert trail.health().status == "degraded"
     sink.refuses = False
     trail.record(row(2))
-    assert [each.milliseconds for each in await trail.rows("ask-1")] == [1, 2]
+    await trail.commit()
+    assert [each.milliseconds for each in sink.stored] == [1, 2]
     assert trail.health().status == "ok"
 
 
@@ -121,3 +133,19 @@ async def test_rows_come_back_from_the_database_as_they_went_in(tmp_path: Path) 
         assert list(await sink.rows("ask-1")) == rows[:2]
     finally:
         await database.close()
+
+
+async def test_many_callers_leave_every_row_once_in_few_transactions() -> None:
+    async with serve() as running, connect(running.url) as client:
+
+        async def caller(number: int) -> None:
+            tools = client.bind(claims(ask_id=f"ask-{number}"))
+            for _ in range(10):
+                await tools.search_kb("limit", 2)
+
+        await asyncio.gather(*(caller(number) for number in range(32)))
+        pages = [await client.read_audit(f"ask-{number}") for number in range(32)]
+    searches = [[row for row in page.rows if row.tool == "search_kb"] for page in pages]
+    assert [len(rows) for rows in searches] == [10] * 32
+    assert len(running.sink.stored) == 32 * 11
+    assert len(running.sink.batches) < 32 * 11 / 4
