@@ -17,6 +17,8 @@ from backend.contract import (
     ToolCallView,
 )
 from backend.decision import not_found_parts
+from backend.injection import find_injections
+from backend.links import hosts_of
 from backend.overall import merge_hits
 from backend.rendering import render_answer
 from knowledge.contracts import SearchHit
@@ -87,7 +89,7 @@ def assemble(
         status="answered" if is_answer else "abstained",
         abstained=not is_answer,
         answer=cited.text if cited else sentence,
-        answer_html=_render(cited, sentence),
+        answer_html=_render(cited, sentence, _hosts(conclusion.outcome)),
         not_found=_not_found(gathered, conclusion) if is_answer else (),
         abstention=conclusion.abstention,
         guard=gathered.guard,
@@ -121,6 +123,7 @@ def list_chunks(
             in_guard_search=in_guard_search,
             cited=hit.chunk_id in cited_ids,
             number=item.number if item and cited else None,
+            injections=tuple(dict.fromkeys(each.kind for each in find_injections(hit.text))),
         )
 
     searched = merge_hits([part.search for part in gathered.parts])
@@ -161,14 +164,19 @@ def _as_hit(item: Evidence, cosine: float, rank: int) -> SearchHit:
     )
 
 
-def _render(cited: CitedAnswer | None, sentence: str) -> str:
+def _render(cited: CitedAnswer | None, sentence: str, hosts: frozenset[str]) -> str:
     if cited is None:
-        return render_answer(sentence, numbers=())
+        return render_answer(sentence, numbers=(), hosts=frozenset())
     return render_answer(
         cited.text,
         numbers=[citation.number for citation in cited.citations],
         unsupported=[each.text for each in cited.sentences if each.factual and not each.verified],
+        hosts=hosts,
     )
+
+
+def _hosts(outcome: AgentOutcome | None) -> frozenset[str]:
+    return hosts_of(item.source_url for item in outcome.evidence) if outcome else frozenset()
 
 
 def _not_found(gathered: Gathered, conclusion: Conclusion) -> tuple[str, ...]:

@@ -14,11 +14,15 @@ from agent.contract import Evidence
 from backend.citations_edit import with_markers, without_sentences, without_source_list
 from backend.contract import Citation, SentenceView, Span
 from backend.factual import is_factual
+from backend.links import hosts_of, with_inert_links
 from backend.markers import find_markers, keep_markers
 from backend.sentences import Sentence, split_sentences
-from backend.support import VERIFIED_SUPPORT, Support, support
+from backend.support import VERIFIED_SUPPORT, Support, support, without_markers
+from backend.taint import repeats_injection, taint_of
 
 Policy = Literal["mark", "drop", "refuse"]
+
+_CLEANING_PASSES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,8 @@ class CitedAnswer:
         citations: One for each number in the text, by number.
         sentences: Every sentence of the text, as checked.
         removed_markers: Numbers outside the received evidence, in order, with repetitions.
-        dropped: Sentences taken out of the text.
+        dropped: Sentences taken out of the text by the policy.
+        injected: Sentences taken out because they only repeat text aimed at the model.
         attributed: Whether the markers were put in by the check, the author having set none.
         supported: False: nothing may be shown, the caller refuses.
     """
@@ -40,6 +45,7 @@ class CitedAnswer:
     sentences: tuple[SentenceView, ...]
     removed_markers: tuple[int, ...]
     dropped: tuple[str, ...] = ()
+    injected: tuple[str, ...] = ()
     attributed: bool = False
     supported: bool = True
 
@@ -71,8 +77,9 @@ def cite(raw_text: str, evidence: Sequence[Evidence], policy: Policy = "mark") -
         The answer. With ``supported`` false nothing in the evidence bears it out.
     """
     passages = {item.number: item for item in evidence}
-    kept = keep_markers(without_source_list(raw_text.strip()), passages.keys())
-    text, attributed = kept.text.strip(), False
+    text, removed = _cleaned(raw_text, evidence)
+    text, injected = _without_injections(text, evidence)
+    attributed = False
     if not find_markers(text):
         text, attributed = _attribute(text, evidence), True
     checked = _check(text, passages)
@@ -87,11 +94,41 @@ def cite(raw_text: str, evidence: Sequence[Evidence], policy: Policy = "mark") -
         text=text,
         citations=citations,
         sentences=tuple(_view(each) for each in checked),
-        removed_markers=kept.removed,
+        removed_markers=removed,
         dropped=dropped,
+        injected=injected,
         attributed=attributed and bool(citations),
-        supported=bool(citations) and not (policy == "refuse" and _lacks_main(checked, passages)),
+        supported=_is_supported(checked, passages, policy, was_injected=bool(injected)),
     )
+
+
+def _cleaned(raw_text: str, evidence: Sequence[Evidence]) -> tuple[str, tuple[int, ...]]:
+    """Take out foreign markers, links elsewhere and a closing list of sources.
+
+    What one step takes out can leave work for another, so they are repeated until nothing changes.
+    """
+    numbers = {item.number for item in evidence}
+    hosts = hosts_of(item.source_url for item in evidence)
+    text, removed = raw_text.strip(), list[int]()
+    for _ in range(_CLEANING_PASSES):
+        before = text
+        kept = keep_markers(without_source_list(text), numbers)
+        removed += kept.removed
+        text = keep_markers(with_inert_links(kept.text, hosts), numbers).text.strip()
+        if text == before:
+            break
+    return text, tuple(removed)
+
+
+def _without_injections(text: str, evidence: Sequence[Evidence]) -> tuple[str, tuple[str, ...]]:
+    """Take out what only text aimed at the model says."""
+    taint = taint_of(part for e in evidence for part in (e.text, e.title, e.section_heading))
+    sentences = split_sentences(text)
+    repeated = {i for i, each in enumerate(sentences) if repeats_injection(each.text, taint)}
+    if not repeated:
+        return text, ()
+    taken = tuple(sentences[index].text for index in sorted(repeated))
+    return without_sentences(text, sentences, repeated), taken
 
 
 def _attribute(text: str, evidence: Sequence[Evidence]) -> str:
@@ -144,6 +181,24 @@ def _support_of_all(sentence: Sentence, passages: Sequence[Evidence]) -> float:
     """Support by several passages read as one, for a sentence that sums them up."""
     context = "\n".join(f"{p.title}\n{p.section_heading}" for p in passages)
     return support(sentence.text, "\n\n".join(p.text for p in passages), context).support
+
+
+def _is_supported(
+    checked: Sequence[_Checked],
+    passages: Mapping[int, Evidence],
+    policy: Policy,
+    *,
+    was_injected: bool,
+) -> bool:
+    """Whether anything may be shown: some cited words, proven ones where a passage was obeyed."""
+    cited = [each for each in checked if each.by_number and _has_words(each.sentence)]
+    if was_injected and not any(each.is_verified for each in cited):
+        return False
+    return bool(cited) and not (policy == "refuse" and _lacks_main(checked, passages))
+
+
+def _has_words(sentence: Sentence) -> bool:
+    return any(char.isalnum() for char in without_markers(sentence.text))
 
 
 def _lacks_main(checked: Sequence[_Checked], passages: Mapping[int, Evidence]) -> bool:

@@ -139,6 +139,9 @@ class RetrievedChunk(SearchHit):
     in_guard_search: bool
     cited: bool
     number: int | None = Field(default=None, description="Its citation id, when the agent had it.")
+    injections: tuple[str, ...] = Field(
+        default=(), description="Kinds of text aimed at a model that stand in the passage."
+    )
 
 
 class ToolCallView(Wire):

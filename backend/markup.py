@@ -114,16 +114,23 @@ def _code_spans(text: str, fenced: Ranges) -> list[Range]:
         runs = [match.span() for match in _BACKTICKS.finditer(text, start, end)]
         at = 0
         while at < len(runs):
-            width = runs[at][1] - runs[at][0]
+            opening = runs[at][0] + _is_escaped(text, runs[at][0])
+            width = runs[at][1] - opening
             closing = next(
                 (i for i in range(at + 1, len(runs)) if runs[i][1] - runs[i][0] == width), None
             )
             if closing is None:
                 at += 1
                 continue
-            found.append((runs[at][0], runs[closing][1]))
+            found.append((opening, runs[closing][1]))
             at = closing + 1
     return found
+
+
+def _is_escaped(text: str, position: int) -> bool:
+    """Whether an odd number of backslashes stands before a character."""
+    before = text[:position]
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
 def _paragraphs(text: str, fenced: Ranges) -> Iterator[Range]:

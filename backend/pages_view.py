@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from backend.contract import AskResponse, Citation, RetrievedChunk
+from backend.links import hosts_of
 from backend.pages_chart import VerdictChart, draw_verdict
 from backend.rendering import highlight, render_answer, safe_link
 
@@ -92,6 +93,7 @@ def _answer_html(response: AskResponse, unsupported: tuple[str, ...]) -> Markup:
         response.answer,
         numbers=[citation.number for citation in response.citations],
         unsupported=unsupported,
+        hosts=hosts_of(chunk.source_url for chunk in response.retrieved_chunks),
     )
     return Markup(html)  # noqa: S704 - sanitised by render_answer
 
@@ -99,7 +101,11 @@ def _answer_html(response: AskResponse, unsupported: tuple[str, ...]) -> Markup:
 def _unsupported(response: AskResponse) -> tuple[str, ...]:
     if response.abstained:
         return ()
-    return tuple(sentence.text.strip() for sentence in response.sentences if not sentence.verified)
+    return tuple(
+        sentence.text.strip()
+        for sentence in response.sentences
+        if sentence.factual and not sentence.verified
+    )
 
 
 def _cited(citation: Citation, chunks: dict[str, RetrievedChunk]) -> PassageView:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, MutableMapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import TypeAlias
 
@@ -21,6 +23,8 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup
+
+from backend.links import host_of
 
 Environment: TypeAlias = MutableMapping[str, object]
 
@@ -48,6 +52,7 @@ def render_answer(
     *,
     numbers: Collection[int] | None = None,
     unsupported: Sequence[str] = (),
+    hosts: AbstractSet[str] | None = None,
 ) -> str:
     """Render an answer as HTML that can do nothing but be read.
 
@@ -55,6 +60,7 @@ def render_answer(
         markdown: The answer; markers ``[n]`` become links to ``#c-n``.
         numbers: Numbers that are citations; other markers stay text. None takes every marker.
         unsupported: Sentences, as they stand in the answer, to be marked as resting on nothing.
+        hosts: Hosts that links may lead to, in lower case. None allows every web and mail address.
 
     Returns:
         HTML from a fixed set of tags. Links go to http, https or mail addresses only.
@@ -64,7 +70,7 @@ def render_answer(
         _MARKDOWN.render(markdown, {"marking": marking}),
         tags=set(_TAGS),
         attributes={"a": {"href", "title", "aria-label"}},
-        attribute_filter=_keep_attribute,
+        attribute_filter=partial(_keep_attribute, hosts),
         url_schemes={"http", "https", "mailto"},
         allowed_classes={"a": {"cite"}, "span": {"unsupported"}},
         link_rel="noopener noreferrer nofollow",
@@ -87,9 +93,12 @@ def safe_link(address: str) -> str:
     return address if _ALLOWED_ADDRESS.match(address) else ""
 
 
-def _keep_attribute(tag: str, attribute: str, value: str) -> str | None:
+def _keep_attribute(
+    hosts: AbstractSet[str] | None, tag: str, attribute: str, value: str
+) -> str | None:
     if tag == "a" and attribute == "href" and not _ALLOWED_ANCHOR.match(value):
-        return safe_link(value) or None
+        is_elsewhere = hosts is not None and host_of(value) not in hosts
+        return None if is_elsewhere else safe_link(value) or None
     return value
 
 

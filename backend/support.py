@@ -13,6 +13,7 @@ import math
 import re
 from dataclasses import dataclass
 
+from backend.injection import find_injections
 from backend.markers import find_markers
 from backend.support_features import Features, compare
 from backend.support_passage import prepare
@@ -48,6 +49,8 @@ NO_SUPPORT = Support(0.0, None, "", verified=False)
 def support(sentence: str, passage_text: str, context: str = "") -> Support:
     """Judge whether a passage supports a sentence.
 
+    Text in the passage that is aimed at a model supports nothing.
+
     Args:
         sentence: One sentence of an answer; its citation markers are ignored.
         passage_text: The text of the cited passage.
@@ -56,7 +59,8 @@ def support(sentence: str, passage_text: str, context: str = "") -> Support:
     Returns:
         The support, with the place that carries it.
     """
-    found = compare(without_markers(sentence), prepare(passage_text), context)
+    ignored = tuple((each.start, each.end) for each in find_injections(passage_text))
+    found = compare(without_markers(sentence), prepare(passage_text, ignored), context)
     if found is None or found.features.window_coverage == 0:
         return NO_SUPPORT
     value = probability(found.features)
