@@ -17,18 +17,15 @@ _SIGNS: tuple[tuple[float, re.Pattern[str]], ...] = (
     (
         1.0,
         re.compile(
-            r"(?i)\b(?:ignore|disregard|forget|override)\b[^.]{0,40}"
+            r"(?i)\b(?:ignore|disregard|forget)\b[^.]{0,40}"
             r"\b(?:previous|prior|above|earlier|preceding|rest of|other|all|instructions?|prompt)\b"
         ),
     ),
     (0.6, re.compile(r"(?i)\b(?:want|need|order|instruct) you to (?:ignore|disregard|forget)\b")),
     (0.6, re.compile(r"(?i)\binstead,? (?:just |only )?(?:focus|print|write|say|reply|respond)\b")),
-    (0.6, re.compile(r"(?i)(?:^\W*|[:;]\s*)(?:system|assistant|user|human)\s*:\s+\S")),
+    (0.6, re.compile(r"(?i)(?:^[ \t>*\-\"']*|[:;] *)(?:system|assistant|user|human)\s*:\s+\S")),
     (0.6, re.compile(r"(?i)<\|?/?(?:end of session|im_start|im_end|system|endoftext)\b")),
-    (
-        0.6,
-        re.compile(r"(?i)\b(?:print|output|repeat|reply|respond)\b.{0,30}\b(?:exactly|verbatim)"),
-    ),
+    (0.6, re.compile(r"(?i)\b(?:reply|respond|answer) (?:only )?with exactly\b")),
     (
         0.5,
         re.compile(
