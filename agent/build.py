@@ -11,6 +11,7 @@ from agent.extractive import ExtractiveAgent
 from agent.llm import LlmAgent, OpenAIModel
 from agent.loop import Window
 from agent.settings import AgentSettings
+from agent.sufficiency import SufficiencyChecker
 
 
 def build_agent(settings: AgentSettings, abstention_sentence: str) -> Agent:
@@ -29,7 +30,7 @@ def build_agent(settings: AgentSettings, abstention_sentence: str) -> Agent:
         open_model(settings),
         abstention_sentence=abstention_sentence,
         limits=limits_of(settings),
-        window=Window(settings.model_context_tokens, settings.model_answer_tokens),
+        window=window_of(settings),
     )
 
 
@@ -41,6 +42,21 @@ async def open_agent(settings: AgentSettings, abstention_sentence: str) -> Async
         yield agent
     finally:
         await agent.close()
+
+
+@asynccontextmanager
+async def open_sufficiency(settings: AgentSettings) -> AsyncGenerator[SufficiencyChecker | None]:
+    """Yield the sufficiency check, or None when it is off or there is no model to ask."""
+    if not settings.sufficiency_check or not settings.has_model:
+        yield None
+        return
+    checker = SufficiencyChecker(
+        open_model(settings), window=window_of(settings), seconds=settings.agent_seconds
+    )
+    try:
+        yield checker
+    finally:
+        await checker.close()
 
 
 def open_model(settings: AgentSettings) -> OpenAIModel:
@@ -61,3 +77,8 @@ def limits_of(settings: AgentSettings) -> Limits:
         tokens=settings.agent_max_tokens,
         seconds=settings.agent_seconds,
     )
+
+
+def window_of(settings: AgentSettings) -> Window:
+    """Return what one request to the model may hold."""
+    return Window(settings.model_context_tokens, settings.model_answer_tokens)

@@ -51,6 +51,11 @@ class AgentSettings(ServiceSettings):
         default=800, ge=32, description="Longest answer of one model round, in tokens."
     )
 
+    sufficiency_check: bool = Field(
+        default=False,
+        description="Ask the model whether the evidence holds the answer; it can only refuse.",
+    )
+
     @property
     def chosen(self) -> Literal["extractive", "llm", "gateway"]:
         """The agent that answers.
