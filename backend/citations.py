@@ -16,9 +16,9 @@ from backend.contract import Citation, SentenceView, Span
 from backend.factual import is_factual
 from backend.links import hosts_of, with_inert_links
 from backend.markers import find_markers, keep_markers
-from backend.sentences import Sentence, split_sentences
 from backend.support import VERIFIED_SUPPORT, Support, support, without_markers
 from backend.taint import repeats_injection, taint_of
+from prose.sentences import Sentence, split_sentences
 
 Policy = Literal["mark", "drop", "refuse"]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from backend.sentences import Sentence
+from prose.sentences import Sentence
 
 _SOURCE_LIST = re.compile(
     r"\n[ \t]*(?:#{1,6}[ \t]*|\*\*)?(?:sources?|references|citations|works cited)(?:\*\*)?[ \t]*:?"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from backend.sentences import Sentence
 from backend.support import without_markers
 from backend.support_tokens import tokenize
+from prose.sentences import Sentence
 
 _LEAST_CONTENT_WORDS = 2
 _FURNITURE = re.compile(r"#{1,6}\s|[|\s:=+-]+$|\*\*[^*]+\*\*:?$")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from urllib.parse import urlsplit
 
-from backend.markup import Ranges, code
+from prose.markup import Ranges, code
 
 _INLINE = re.compile(
     r"!?\[(?P<label>(?:[^\[\]\\\n]|\\.)*)\]\("

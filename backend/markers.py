@@ -12,7 +12,7 @@ import re
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from backend.markup import protected
+from prose.markup import protected
 
 LARGEST_RANGE = 50
 _PASSES = 8

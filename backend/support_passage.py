@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
-from backend.sentences import split_sentences
 from backend.support_tokens import Token, canonical, tokenize
+from prose.sentences import split_sentences
 
 _WINDOW_COST = 0.08
 _LONG_WORD = 6

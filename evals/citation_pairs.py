@@ -16,10 +16,10 @@ from random import Random
 from typing import Literal
 
 from backend.factual import is_factual
-from backend.sentences import split_sentences
 from evals.citation_changes import CHANGES
 from evals.citation_paraphrases import PARAPHRASES
 from evals.sets import EvalSet, Question, Section, half_of
+from prose.sentences import split_sentences
 
 SENTENCES_PER_SECTION = 4
 NUMBERED_PER_SECTION = 2  # numbers and versions are rare, and matter most

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.markers import find_markers, keep_markers
-from backend.markup import code
+from prose.markup import code
 
 PIECES = st.sampled_from(
     [

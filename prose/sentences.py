@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from backend.markup import Range, Ranges, fences, merge, protected
+from prose.markup import Range, Ranges, fences, merge, protected
 
 
 def _words(text: str) -> frozenset[str]:

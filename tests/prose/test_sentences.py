@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.markers import find_markers
-from backend.markup import code
-from backend.sentences import split_sentences
+from prose.markup import code
+from prose.sentences import split_sentences
 
 # Pieces that make boundaries interesting; joined in every order by the property tests.
 PIECES = st.sampled_from(

@@ -1,0 +1,1 @@
+"""Reading documentation as text: markup, sentences, words. Pure, and beneath everything else."""
