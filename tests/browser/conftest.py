@@ -90,7 +90,9 @@ class Visit:
         """Type a question, press Enter and wait for what came of it."""
         self.page.fill("#question", question)
         self.page.keyboard.press("Enter")
-        self.page.wait_for_selector("#result [data-done]")
+        end = self.page.wait_for_selector("#result [data-done], #result .problem")
+        assert end is not None
+        assert end.get_attribute("data-done") is not None, end.inner_text()
 
 
 OpenPage = Callable[..., Visit]
@@ -116,7 +118,7 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
             java_script_enabled=has_script,
             permissions=["clipboard-read", "clipboard-write"],
         )
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(60_000)
         contexts.append(context)
         visit = Visit(page=context.new_page())
         visits.append(visit)
