@@ -149,7 +149,8 @@ class _StructuralChunker:
         first = next((member.section for member in group if member.units), None)
         if first is None:  # nothing but headings so far
             return fits or item.section.level > group[0].section.level
-        if item.section.level < first.level or not fits:
+        is_elsewhere = _facts(item.section, 0) != _facts(first, 0)  # another page, another speaker
+        if item.section.level < first.level or not fits or is_elsewhere:
             return False
         small = self._rules.body_tokens // _SMALL_SHARE
         return not item.units or tokens <= small or cost <= small

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ingestion.parsers.sandbox import ParseLimits, ParserProcess
+from ingestion.reading import FileParser
 from ingestion.records import BuildRecords
 from ingestion.settings import IngestionSettings
 from retrieval.catalog import Catalog
@@ -15,7 +17,13 @@ from retrieval.vectors import VectorCache
 
 @dataclass(frozen=True, slots=True)
 class IngestionTools:
-    """What a run works with."""
+    """What a run works with.
+
+    Attributes:
+        parser: Reads files, in a process of its own unless a test says otherwise.
+    """
+
+    parser: FileParser
 
     embedder: DenseEmbedder
     sparse: SparseEncoder
@@ -24,7 +32,8 @@ class IngestionTools:
     records: BuildRecords
 
     async def close(self) -> None:
-        """Release files and connections."""
+        """Release files, connections and the parser's process."""
+        self.parser.close()
         self.vectors.close()
         await self.catalog.close()
 
@@ -37,6 +46,7 @@ def open_tools(settings: IngestionSettings) -> IngestionTools:
         IndexUnavailableError: The index cannot be opened.
     """
     return IngestionTools(
+        parser=ParserProcess(ParseLimits(settings.parse_seconds)),
         embedder=open_embedder(settings),
         sparse=open_sparse_encoder(),
         catalog=open_catalog(settings),

@@ -1,8 +1,12 @@
-"""Bytes to text: byte order marks first, then UTF-8, then UTF-16 by its zeros."""
+"""Bytes to text: marks first, then UTF-8, then what the file declares, then a measured guess."""
 
 from __future__ import annotations
 
 import codecs
+import re
+import unicodedata
+
+from charset_normalizer import from_bytes
 
 from ingestion.errors import UnreadableError
 
@@ -11,8 +15,14 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_DECLARED = re.compile(rb"(?:charset|encoding)\s*=\s*[\"']?([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
 _SAMPLE_BYTES = 4096
+_GUESSED_BYTES = 200_000
 _ZERO_SHARE = 0.2
+_CONTROL_SHARE = 0.05
+_ACCENTED_SHARE = 0.35
+_TYPOGRAPHY = frozenset("–—‘’“”„…•€£§©®°±·«»½¼¾ \xa0×")
+_ALLOWED_CONTROLS = frozenset(b"\t\n\r\f\x1b\x08")
 
 
 def decode(data: bytes) -> str:
@@ -28,12 +38,54 @@ def _decode(data: bytes) -> str:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _strict(data.removeprefix(mark), encoding)
-    wide = _guess_wide(data[:_SAMPLE_BYTES])
+    sample = data[:_SAMPLE_BYTES]
+    wide = _guess_wide(sample)
     if wide:
         return _strict(data, wide)
-    if b"\0" in data[:_SAMPLE_BYTES]:
+    controls = sum(1 for byte in sample if byte < 32 and byte not in _ALLOWED_CONTROLS)  # noqa: PLR2004
+    if 0 in sample or controls > _CONTROL_SHARE * len(sample):
         raise UnreadableError("binary data, not text")
-    return _strict(data, "utf-8")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _legacy(data)
+
+
+def _legacy(data: bytes) -> str:
+    declared = _DECLARED.search(data[:_SAMPLE_BYTES])
+    if declared:
+        try:
+            return data.decode(declared[1].decode("ascii"))
+        except (LookupError, UnicodeDecodeError):
+            pass  # a false declaration: go on as if there were none
+    western = _western(data)
+    if western:
+        return western
+    best = from_bytes(data[:_GUESSED_BYTES]).best()
+    if best is None:
+        raise UnreadableError("text in no known encoding")
+    return data.decode(best.encoding, "replace")
+
+
+def _western(data: bytes) -> str:
+    """Return the text as Windows Western when it reads as such, else nothing.
+
+    A few accented letters among many plain ones are too little for statistics, and are Western far
+    more often than anything else.
+    """
+    try:
+        text = data.decode("cp1252")
+    except UnicodeDecodeError:
+        return ""
+    beyond = [character for character in text if ord(character) > 127]  # noqa: PLR2004 - ASCII
+    letters = sum(1 for character in text if character.isalpha())
+    is_plausible = len(beyond) <= _ACCENTED_SHARE * letters and all(
+        character in _TYPOGRAPHY
+        or unicodedata.name(character, "").startswith("LATIN SMALL")
+        or unicodedata.name(character, "").startswith("LATIN CAPITAL")
+        for character in set(beyond)
+    )
+    return text if is_plausible else ""
 
 
 def _strict(data: bytes, encoding: str) -> str:

@@ -6,6 +6,8 @@ Tree:
       SourceError        a whole source cannot be reached or names nothing
       EmptyRunError      a run ended without a single chunk
       CarryOverError     the previous build's records are missing, so its sources cannot be kept
+      VanishedError      too much of a source is gone at once to believe it
+      BusyError          another run is writing to the same collection
       VerificationError  a build does not hold what the run wrote
 """
 
@@ -42,6 +44,18 @@ class CarryOverError(IngestionError):
     """The previous build's records are missing, so its other sources cannot be kept."""
 
     code = "carry_over_failed"
+
+
+class VanishedError(IngestionError):
+    """Too much of a source is gone at once to believe that it was meant."""
+
+    code = "source_vanished"
+
+
+class BusyError(IngestionError):
+    """Another run is writing to the same collection."""
+
+    code = "ingestion_busy"
 
 
 class VerificationError(IngestionError):

@@ -8,13 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ingestion.chunking import ChunkRules, Tokenizer, chunk_document
+from ingestion.cleaning import Cleaned, clean
 from ingestion.document import ParsedDocument
-from ingestion.fetch import FetchLimits
-from ingestion.reading import ReadFile, read_source
+from ingestion.errors import VanishedError
+from ingestion.reading import ReadFile, SourceReader
 from ingestion.records import BuildRecords, DocumentRecord, document_digest
 from ingestion.report import DocumentReport, DocumentState, Progress, ProgressEvent
 from ingestion.sources import Source
 from retrieval.manifest import Manifest
+
+_FEW_DOCUMENTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +34,12 @@ class Gathered:
     """What came together.
 
     Attributes:
+        left_out: What is not in the index, with the reason.
         vanished: ``source/document`` of what the sources no longer have.
     """
 
     documents: list[GatheredDocument] = field(default_factory=list[GatheredDocument])
-    unreadable: list[DocumentReport] = field(default_factory=list[DocumentReport])
+    left_out: list[DocumentReport] = field(default_factory=list[DocumentReport])
     vanished: list[str] = field(default_factory=list[str])
 
     def by_source(self) -> dict[str, list[DocumentRecord]]:
@@ -52,28 +56,33 @@ class Gatherer:
 
     Attributes:
         chunking: Chunker, header format and model; a record made with others is of no use.
+        most_vanished: Share of a source that may be gone at once, in [0, 1].
     """
 
+    reader: SourceReader
     tokenizer: Tokenizer
     rules: ChunkRules
     chunking: str
-    limits: FetchLimits
     records: BuildRecords
     progress: Progress
+    most_vanished: float
 
-    async def gather(self, sources: Sequence[Source], previous: Manifest | None) -> Gathered:
+    async def gather(
+        self, sources: Sequence[Source], removed: Sequence[str], previous: Manifest | None
+    ) -> Gathered:
         """Return the documents of these sources and of all others of the build in force.
 
         Raises:
             SourceError: A source is not there.
+            VanishedError: Too much of a source is gone.
             CarryOverError: Another source cannot be kept.
         """
         gathered = Gathered()
         for source in sources:
             await self._read(source, previous, gathered)
         if previous:
-            kept = sorted(previous.sources.keys() - {source.name for source in sources})
-            for name in kept:
+            replaced = {source.name for source in sources} | set(removed)
+            for name in sorted(previous.sources.keys() - replaced):
                 records = await asyncio.to_thread(
                     self.records.carried, previous.build, name, self.chunking
                 )
@@ -86,34 +95,53 @@ class Gatherer:
         known: Mapping[str, DocumentRecord] = {}
         if previous:
             known = await asyncio.to_thread(self.records.read, previous.build, source.name)
+        files = await self._files(source)
+        cleaned = await asyncio.to_thread(
+            clean, [document for file in files for document in file.documents]
+        )
+        gathered.left_out += _left_out(source, files, cleaned)
+        dropped = {d.document_id: file.dropped for file in files for d in file.documents}
+        for document in cleaned.documents:
+            count = cleaned.boilerplate.get(document.document_id, 0)
+            extra = {"boilerplate": count} if count else {}
+            gathered.documents.append(
+                await asyncio.to_thread(
+                    self._chunk, source, document, {**dropped[document.document_id], **extra}, known
+                )
+            )
+        gone = sorted(known.keys() - {d.document_id for d in cleaned.documents})
+        self._check_vanished(source, len(gone), len(known))
+        gathered.vanished += [f"{source.name}/{document_id}" for document_id in gone]
+
+    async def _files(self, source: Source) -> list[ReadFile]:
         started = time.monotonic()
-        seen: set[str] = set()
-        files = read_source(source, self.limits)
+        found: list[ReadFile] = []
+        files = self.reader.read(source)
         while (file := await asyncio.to_thread(next, files, None)) is not None:
-            if file.reason:
-                gathered.unreadable.append(_unreadable(source, file))
-            for document in file.documents:
-                if document.document_id not in seen:
-                    seen.add(document.document_id)
-                    gathered.documents.append(
-                        await asyncio.to_thread(self._chunk, source, document, file, known)
-                    )
-            rate = len(seen) / max(time.monotonic() - started, 1e-6)
-            self.progress(ProgressEvent("reading", len(seen), 0, rate, None, file.name))
-        gathered.vanished += [f"{source.name}/{gone}" for gone in sorted(known.keys() - seen)]
+            found.append(file)
+            rate = len(found) / max(time.monotonic() - started, 1e-6)
+            self.progress(ProgressEvent("reading", len(found), 0, rate, None, file.name))
+        return found
+
+    def _check_vanished(self, source: Source, gone: int, known: int) -> None:
+        if known >= _FEW_DOCUMENTS and gone > self.most_vanished * known:
+            raise VanishedError(
+                f"{gone} of {known} documents of source {source.name!r} are gone at once; if that "
+                "is meant, raise VOUCH_INGEST_MOST_VANISHED_SHARE for this run"
+            )
 
     def _chunk(
         self,
         source: Source,
         document: ParsedDocument,
-        file: ReadFile,
+        dropped: Mapping[str, int],
         known: Mapping[str, DocumentRecord],
     ) -> GatheredDocument:
         digest = document_digest(document)
         before = known.get(document.document_id)
         if before and before.digest == digest and before.chunking == self.chunking:
             record = before.model_copy(update={"labels": source.labels})
-            return GatheredDocument(record, "unchanged", file.dropped)
+            return GatheredDocument(record, "unchanged", dropped)
         chunked = chunk_document(document, self.tokenizer, self.rules)
         record = DocumentRecord(
             source=source.name,
@@ -128,16 +156,32 @@ class Gatherer:
             repeated_lines=chunked.repeated_lines,
             drafts=chunked.drafts,
         )
-        return GatheredDocument(record, "changed" if before else "new", file.dropped)
+        return GatheredDocument(record, "changed" if before else "new", dropped)
 
 
-def _unreadable(source: Source, file: ReadFile) -> DocumentReport:
-    return DocumentReport(
-        source=source.name,
-        document_id=file.name,
-        state="unreadable",
-        chunks=0,
-        duplicates=0,
-        dropped=dict(file.dropped),
-        reason=file.reason,
-    )
+def _left_out(source: Source, files: Sequence[ReadFile], cleaned: Cleaned) -> list[DocumentReport]:
+    unreadable = [
+        DocumentReport(
+            source=source.name,
+            document_id=file.name,
+            state="unreadable",
+            chunks=0,
+            duplicates=0,
+            dropped=dict(file.dropped),
+            reason=file.reason,
+        )
+        for file in files
+        if file.reason
+    ]
+    same = [
+        DocumentReport(
+            source=source.name,
+            document_id=document_id,
+            state="same_page",
+            chunks=0,
+            duplicates=0,
+            reason=f"the same page as {first}",
+        )
+        for document_id, first in cleaned.same_as.items()
+    ]
+    return unreadable + same

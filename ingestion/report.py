@@ -32,7 +32,7 @@ class ProgressEvent:
 
 
 Progress = Callable[[ProgressEvent], None]
-DocumentState = Literal["new", "changed", "unchanged", "carried_over", "unreadable"]
+DocumentState = Literal["new", "changed", "unchanged", "carried_over", "same_page", "unreadable"]
 
 
 class DocumentReport(BaseModel):
@@ -66,5 +66,5 @@ class IngestReport(BaseModel):
 
     @property
     def unreadable(self) -> tuple[DocumentReport, ...]:
-        """Documents that are not in the index, each with its reason."""
-        return tuple(document for document in self.documents if document.reason)
+        """Files that could not be read, each with its reason."""
+        return tuple(d for d in self.documents if d.state == "unreadable")

@@ -17,9 +17,11 @@ from ingestion.composition import IngestionTools, open_tools
 from ingestion.dedup import Deduplicated, deduplicate
 from ingestion.embedding import embed_passages
 from ingestion.errors import EmptyRunError
+from ingestion.exclusive import exclusive
 from ingestion.fetch import FetchLimits
 from ingestion.gathering import Gathered, Gatherer
 from ingestion.header import HEADER_FORMAT
+from ingestion.reading import SourceReader
 from ingestion.report import DocumentReport, IngestReport, Progress
 from ingestion.settings import IngestionSettings
 from ingestion.sources import Source
@@ -36,6 +38,7 @@ async def ingest(
     settings: IngestionSettings,
     progress: Progress,
     *,
+    removed: Sequence[str] = (),
     expect: Expectation | None = None,
 ) -> IngestReport:
     """Bring the index up to date with these sources and put the new build in force.
@@ -44,6 +47,7 @@ async def ingest(
         sources: Each is replaced as a whole; all other sources stay as they are.
         settings: Where the index is and how documents are cut.
         progress: Called often, from the event loop, and must return at once.
+        removed: Names of sources to leave out of the new build.
         expect: How many chunks the new build should hold; anything else fails the run.
 
     Raises:
@@ -52,7 +56,8 @@ async def ingest(
     """
     tools = await asyncio.to_thread(open_tools, settings)
     try:
-        return await run(sources, tools, settings, progress, expect=expect)
+        with exclusive(settings.lock_path):
+            return await run(sources, tools, settings, progress, removed=removed, expect=expect)
     finally:
         await tools.close()
 
@@ -63,6 +68,7 @@ async def run(
     settings: IngestionSettings,
     progress: Progress,
     *,
+    removed: Sequence[str] = (),
     expect: Expectation | None = None,
 ) -> IngestReport:
     """Do what ``ingest`` does with tools that are already open."""
@@ -70,14 +76,17 @@ async def run(
     spec = tools.embedder.spec
     rules = chunk_rules(settings, spec.input_limit_tokens)
     gatherer = Gatherer(
+        reader=SourceReader(
+            tools.parser, FetchLimits(settings.fetch_seconds, settings.ingest_max_bytes)
+        ),
         tokenizer=tools.embedder.tokenizer,
         rules=rules,
         chunking=f"{rules.name}; {HEADER_FORMAT}; {spec.name}",
-        limits=FetchLimits(settings.fetch_seconds, settings.ingest_max_bytes),
         records=tools.records,
         progress=progress,
+        most_vanished=settings.ingest_most_vanished_share,
     )
-    gathered = await gatherer.gather(sources, await tools.catalog.current())
+    gathered = await gatherer.gather(sources, removed, await tools.catalog.current())
     unique = await asyncio.to_thread(
         deduplicate, [document.record for document in gathered.documents]
     )
@@ -128,7 +137,7 @@ def chunk_rules(settings: IngestionSettings, input_limit_tokens: int) -> ChunkRu
 
 
 def _nothing_came_out(gathered: Gathered) -> str:
-    reasons = "; ".join(f"{report.document_id}: {report.reason}" for report in gathered.unreadable)
+    reasons = "; ".join(f"{report.document_id}: {report.reason}" for report in gathered.left_out)
     return "no chunk came out of these sources" + (f" ({reasons})" if reasons else "")
 
 
@@ -144,4 +153,4 @@ def _reports(gathered: Gathered, unique: Deduplicated) -> Iterator[DocumentRepor
             repeated_lines=record.repeated_lines,
             dropped=dict(document.dropped),
         )
-    yield from gathered.unreadable
+    yield from gathered.left_out

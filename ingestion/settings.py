@@ -30,6 +30,15 @@ class IngestionSettings(RetrievalSettings):
     fetch_seconds: float = Field(
         default=20.0, gt=0, le=600, description="Deadline of one fetched address."
     )
+    parse_seconds: float = Field(
+        default=60.0, gt=0, le=3600, description="Deadline of the parser for one file."
+    )
+    ingest_most_vanished_share: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="Share of a source's documents that may be gone at once; more fails the run.",
+    )
     keep_builds: int = Field(
         default=3, ge=1, le=1000, description="Complete builds kept for rollback."
     )
@@ -38,3 +47,8 @@ class IngestionSettings(RetrievalSettings):
     def records_dir(self) -> Path:
         """What each build was made from."""
         return self.data_dir / "records" / self.collection
+
+    @property
+    def lock_path(self) -> Path:
+        """Held while a run writes to the collection."""
+        return self.data_dir / "records" / f"{self.collection}.lock"

@@ -8,7 +8,9 @@ from typing import cast
 
 import yaml
 
-_BLOCK = re.compile(r"\A\s*---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(
+    r"\A\s*---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
+)
 _DATES = ("updated_at", "last_updated", "lastmod", "ms.date", "date")
 
 

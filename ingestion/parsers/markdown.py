@@ -6,6 +6,7 @@ The text is never rewritten: a block is the span of lines it stands on.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -15,68 +16,66 @@ from markdown_it.token import Token
 
 from ingestion.decoding import decode
 from ingestion.document import Block, Parsed, ParsedDocument, RawContent
+from ingestion.parsers.components import view_of
 from ingestion.parsers.front_matter import read_front_matter
 from ingestion.parsers.lines import LineIndex, trim
+from ingestion.parsers.nesting import nest_components
 from ingestion.slugs import SlugCounter
 
-_LEAVES = {"paragraph_open", "html_block", "hr"}
+_LEAVES = {"paragraph_open", "html_block"}
 _CODE = {"fence", "code_block"}
 _EXPLICIT_ANCHOR = re.compile(r"\s*\{#([\w.:-]+)\}\s*$|\s*\{/\*\s*([\w.:-]+)\s*\*/\}\s*$")
 
 
 class MarkdownParser:
-    """Reads Markdown files, with or without front matter."""
+    """Reads Markdown and MDX files, with or without front matter."""
 
-    media_types = ("text/markdown",)
+    media_types = ("text/markdown", "text/mdx")
 
     def parse(self, content: RawContent) -> Parsed:
         """Return the page as one document."""
         text = decode(content.data)
         front = read_front_matter(text)
-        document = parse_page(
-            text,
+        blocks, dropped = read_blocks(text, front.end)
+        if front.count:
+            dropped["front_matter"] = front.count
+        document = ParsedDocument(
             document_id=content.document_id,
+            title=front.title or first_title(blocks) or name_of(content.document_id),
             url=front.url or content.url,
-            start=front.end,
-            title=front.title,
-        )
-        document = replace(
-            document,
+            text=text,
+            blocks=blocks,
             updated_at=front.updated_at or content.updated_at,
             language=front.language,
         )
-        dropped = {"front_matter": front.count} if front.count else {}
-        return Parsed(documents=(document,), dropped=dropped)
+        return Parsed(documents=(document,), dropped=dict(dropped))
 
 
-def parse_page(
-    text: str, *, document_id: str, url: str, start: int = 0, title: str = ""
-) -> ParsedDocument:
-    """Return one Markdown page.
+def first_title(blocks: Sequence[Block]) -> str:
+    """Return the first heading of level 1, empty without one."""
+    return next((b.heading for b in blocks if b.kind == "heading" and b.level == 1), "")
 
-    Args:
-        text: The whole text; offsets refer to it.
-        document_id: Name of the page within its source.
-        url: Address of the page.
-        start: Where the page's own text begins, after front matter.
-        title: Title when already known, else the first heading of level 1, else the name.
-    """
-    blocks = markdown_blocks(text, start)
-    first = next((b.heading for b in blocks if b.kind == "heading" and b.level == 1), "")
-    return ParsedDocument(
-        document_id=document_id,
-        title=title or first or PurePosixPath(document_id).stem.replace("-", " "),
-        url=url,
-        text=text,
-        blocks=blocks,
-    )
+
+def name_of(document_id: str) -> str:
+    """Return a title made of a file's name, for documents that have none."""
+    name = PurePosixPath(document_id.partition("?")[0])
+    return (name.stem or name.name or document_id).replace("-", " ").replace("_", " ")
 
 
 def markdown_blocks(text: str, start: int = 0) -> tuple[Block, ...]:
     """Return the leaf blocks of a Markdown text from an offset on, in order."""
+    return read_blocks(text, start)[0]
+
+
+def read_blocks(text: str, start: int = 0) -> tuple[tuple[Block, ...], Counter[str]]:
+    """Return the blocks, and the component lines and comments left out, by kind."""
     body = text[start:]
-    tokens = MarkdownIt("commonmark").enable("table").parse(body)
-    return _Walk(text, LineIndex(body, start), SlugCounter()).blocks(tokens)
+    view = view_of(body)
+    lines = LineIndex(body, start)
+    tokens = MarkdownIt("commonmark").enable("table").parse("\n".join(view.lines))
+    walk = _Walk(text, lines, SlugCounter(), view.dropped)
+    blocks = nest_components(walk.blocks(tokens), view, lines)
+    return blocks, view.dropped
 
 
 @dataclass
@@ -84,6 +83,7 @@ class _Walk:
     text: str
     lines: LineIndex
     slugs: SlugCounter
+    dropped: Counter[str]
 
     def blocks(self, tokens: Sequence[Token]) -> tuple[Block, ...]:
         found: list[Block] = []
@@ -109,9 +109,14 @@ class _Walk:
             return Block("code", start, end)
         if token.type == "table_open":
             return Block("table", start, end, header_end=min(end, self.lines.start(first + 2)))
-        if token.type in _LEAVES:
-            return Block("text", start, end)
-        return None
+        if token.type == "html_block" and self._is_comment(start, end):
+            self.dropped["comment"] += 1
+            return None
+        return Block("text", start, end) if token.type in _LEAVES else None
+
+    def _is_comment(self, start: int, end: int) -> bool:
+        html = self.text[start:end].strip()
+        return html.startswith("<!--") and html.endswith("-->")
 
     def _heading(self, token: Token, content: str, start: int, end: int) -> Block:
         if token.level > 0:  # a heading inside a quote or a list opens no section of the page
@@ -123,12 +128,13 @@ class _Walk:
 
 
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_MARKUP = re.compile(r"[*`]|<[^>]+>|(?<!\w)_|_(?!\w)")
+_MARKUP = re.compile(r"`+([^`]*)`+|<[^>]+>|\*+|(?<!\w)_|_(?!\w)")
 
 
 def plain_heading(content: str) -> str:
-    """Return a heading's words without links, emphasis and tags."""
-    return " ".join(_MARKUP.sub("", _LINK.sub(r"\1", content)).split())
+    """Return a heading's words without links, emphasis and tags; tags in code are words."""
+    without_links = _LINK.sub(r"\1", content)
+    return " ".join(_MARKUP.sub(lambda match: match[1] or "", without_links).split())
 
 
 def _disjoint(blocks: list[Block]) -> list[Block]:

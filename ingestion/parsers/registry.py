@@ -1,24 +1,24 @@
-"""Which parser reads what: by content first, by name where content does not tell."""
+"""Which parser reads what."""
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
 from typing import Protocol
 
-from ingestion.decoding import decode
 from ingestion.document import Parsed, RawContent
 from ingestion.errors import UnreadableError
-from ingestion.parsers.llms_full import LlmsFullParser, is_llms_full
+from ingestion.parsers.asciidoc import AsciiDocParser
+from ingestion.parsers.faq import FaqParser
+from ingestion.parsers.feed import FeedParser
+from ingestion.parsers.html import HtmlParser
+from ingestion.parsers.llms_full import LlmsFullParser
 from ingestion.parsers.markdown import MarkdownParser
+from ingestion.parsers.notebook import NotebookParser
 from ingestion.parsers.plain import PlainTextParser
-
-_BY_SUFFIX = {
-    ".md": "text/markdown",
-    ".markdown": "text/markdown",
-    ".txt": "text/plain",
-}
-SUFFIXES = frozenset(_BY_SUFFIX)
-"""Names a folder is searched for."""
+from ingestion.parsers.rest import RestParser
+from ingestion.parsers.sniffing import DOCX, PDF, PPTX, XLSX, sniff
+from ingestion.parsers.source_code import SourceCodeParser
+from ingestion.parsers.tabular import CsvParser
+from ingestion.parsers.transcript import DialogueParser, TranscriptParser
 
 
 class Parser(Protocol):
@@ -38,19 +38,22 @@ class Parser(Protocol):
         ...
 
 
-_PARSERS: tuple[Parser, ...] = (MarkdownParser(), LlmsFullParser(), PlainTextParser())
+_PARSERS: tuple[Parser, ...] = (
+    MarkdownParser(),
+    LlmsFullParser(),
+    HtmlParser(),
+    RestParser(),
+    AsciiDocParser(),
+    PlainTextParser(),
+    CsvParser(),
+    NotebookParser(),
+    FaqParser(),
+    FeedParser(),
+    TranscriptParser(),
+    DialogueParser(),
+    SourceCodeParser(),
+)
 _BY_TYPE: dict[str, Parser] = {name: parser for parser in _PARSERS for name in parser.media_types}
-
-
-def sniff(content: RawContent) -> str:
-    """Return the media type of some bytes; empty when no parser reads them."""
-    if not content.data.strip():
-        raise UnreadableError("empty file")
-    suffix = PurePosixPath(content.document_id.partition("?")[0]).suffix.lower()
-    by_name = _BY_SUFFIX.get(suffix) or content.media_type.partition(";")[0].strip().lower()
-    if by_name in {"text/plain", "text/markdown"} and is_llms_full(decode(content.data)):
-        return "text/x-llms-full"
-    return by_name
 
 
 def parse(content: RawContent) -> Parsed:
@@ -60,10 +63,33 @@ def parse(content: RawContent) -> Parsed:
         UnreadableError: No parser reads it, it is empty, or it is broken.
     """
     media_type = sniff(content)
-    parser = _BY_TYPE.get(media_type)
+    parser = _BY_TYPE.get(media_type) or _heavy(media_type)
     if parser is None:
         raise UnreadableError(f"no parser reads {media_type or 'this kind of file'}")
     parsed = parser.parse(content)
-    if not any(document.blocks for document in parsed.documents):
+    if not any(
+        block.kind != "heading" or block.end > block.start
+        for document in parsed.documents
+        for block in document.blocks
+    ):
         raise UnreadableError("no text in it")
-    return parsed
+    return Parsed(
+        parsed.documents, {kind: count for kind, count in parsed.dropped.items() if count}
+    )
+
+
+def _heavy(media_type: str) -> Parser | None:
+    """Return a parser whose library takes a good part of a second to import."""
+    if media_type == PDF:
+        from ingestion.parsers.pdf import PdfParser  # noqa: PLC0415 - see above
+
+        return PdfParser()
+    if media_type == XLSX:
+        from ingestion.parsers.spreadsheet import SpreadsheetParser  # noqa: PLC0415 - see above
+
+        return SpreadsheetParser()
+    if media_type in {DOCX, PPTX}:
+        from ingestion.parsers.office import SlidesParser, WordParser  # noqa: PLC0415 - see above
+
+        return WordParser() if media_type == DOCX else SlidesParser()
+    return None

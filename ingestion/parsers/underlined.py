@@ -17,7 +17,7 @@ _UNDERLINE = re.compile(r"^([*=\-~^\"'+#`:.])\1{2,}\s*$")
 _SIGNATURE = re.compile(
     r"^(?:class |exception |async |static |classmethod )?[A-Za-z_][\w.]*(?:\(.*\))?$"
 )
-_DEFINITION_LEVEL = 7
+DEFINITION_LEVEL = 7
 _MOST_NAMES = 4
 _PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n")
 
@@ -51,9 +51,9 @@ class UnderlinedReader:
 
     def blocks(self) -> Iterator[Block]:
         """Yield the blocks in order."""
-        paragraphs = list(_paragraphs(self.text))
-        for at, paragraph in enumerate(paragraphs):
-            following = paragraphs[at + 1] if at + 1 < len(paragraphs) else None
+        found = list(paragraphs(self.text))
+        for at, paragraph in enumerate(found):
+            following = found[at + 1] if at + 1 < len(found) else None
             yield from self._read(paragraph, following)
 
     def _read(self, paragraph: Paragraph, following: Paragraph | None) -> Iterator[Block]:
@@ -105,7 +105,7 @@ class UnderlinedReader:
         """Return an empty heading: the signature itself stays in the text that is shown."""
         names = [_name(line) for line in paragraph.lines]
         words = paragraph.lines[0].strip() if len(names) == 1 else ", ".join(names[:_MOST_NAMES])
-        level = _DEFINITION_LEVEL + paragraph.indent // 3
+        level = DEFINITION_LEVEL + paragraph.indent // 3
         return Block("heading", paragraph.start, paragraph.start, level, words, names[0])
 
     def _looks_like_code(self, paragraph: Paragraph) -> bool:
@@ -121,7 +121,8 @@ def _name(signature: str) -> str:
     return signature.strip().partition("(")[0].rpartition(" ")[2]
 
 
-def _paragraphs(text: str) -> Iterator[Paragraph]:
+def paragraphs(text: str) -> Iterator[Paragraph]:
+    """Yield the runs of lines between blank lines."""
     start = 0
     for gap in [*_PARAGRAPH_BREAK.finditer(text), None]:
         end = gap.start() if gap else len(text)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ingestion.document import Parsed, RawContent
+from ingestion.parsers.registry import parse
 from ingestion.report import ProgressEvent
 from retrieval.chunk import DenseVector
 from retrieval.models import ModelSpec
@@ -38,6 +40,16 @@ class HashEmbedder:
         raw = np.frombuffer(hashlib.sha256(text.encode()).digest()[:8], dtype=np.uint8)
         vector = raw.astype(np.float32) - np.float32(127.5)
         return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+class InlineParser:
+    """The real parsers without a process around them."""
+
+    def parse(self, content: RawContent) -> Parsed:
+        return parse(content)
+
+    def close(self) -> None:
+        pass
 
 
 class Recorder:

@@ -1,13 +1,21 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from ingestion.composition import IngestionTools
-from ingestion.errors import CarryOverError, EmptyRunError, SourceError, VerificationError
+from ingestion.errors import (
+    BusyError,
+    CarryOverError,
+    EmptyRunError,
+    SourceError,
+    VanishedError,
+    VerificationError,
+)
+from ingestion.exclusive import exclusive
 from ingestion.records import BuildRecords
 from ingestion.report import IngestReport
 from ingestion.run import run
@@ -18,7 +26,7 @@ from retrieval.chunk import Chunk
 from retrieval.opening import open_catalog, open_sparse_encoder
 from retrieval.store import Filter
 from retrieval.vectors import VectorCache
-from tests.ingestion.fakes import HashEmbedder, Recorder
+from tests.ingestion.fakes import HashEmbedder, InlineParser, Recorder
 
 
 @dataclass
@@ -37,9 +45,13 @@ class Bench:
         path.write_text(text, encoding="utf-8")
         return source_from(str(self.root / folder))
 
-    async def ingest(self, *sources: Source, expect: Expectation | None = None) -> IngestReport:
+    async def ingest(
+        self, *sources: Source, expect: Expectation | None = None, removed: Sequence[str] = ()
+    ) -> IngestReport:
         self.embedder.embedded.clear()
-        return await run(sources, self.tools, self.settings, self.progress, expect=expect)
+        return await run(
+            sources, self.tools, self.settings, self.progress, removed=removed, expect=expect
+        )
 
     async def chunks(self) -> dict[str, Chunk]:
         manifest = await self.tools.catalog.current()
@@ -58,6 +70,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     settings = IngestionSettings(data_dir=tmp_path / "data", ingest_workers=2)
     embedder = HashEmbedder()
     tools = IngestionTools(
+        parser=InlineParser(),
         embedder=embedder,
         sparse=open_sparse_encoder(),
         catalog=open_catalog(settings),
@@ -222,3 +235,57 @@ async def test_old_builds_and_their_records_are_removed(bench: Bench) -> None:
     builds = {manifest.build for manifest in await bench.tools.catalog.list()}
     assert len(builds) == bench.settings.keep_builds
     assert {folder.name for folder in bench.settings.records_dir.iterdir()} == builds
+
+
+async def test_a_removed_source_is_gone_and_the_others_stay(bench: Bench) -> None:
+    first = bench.write("a.md", "# Alpha\n\nThe first fact.\n")
+    second = bench.write("b.md", "# Beta\n\nThe second fact.\n", folder="other")
+    await bench.ingest(first, second)
+    await bench.ingest(removed=["docs"])
+    assert set(await bench.chunks()) == {"The second fact."}
+
+
+async def test_half_a_source_gone_at_once_is_not_believed(bench: Bench) -> None:
+    docs = bench.write("p0.md", "# Page 0\n\nFact number 0.\n")
+    for number in range(1, 12):
+        bench.write(f"p{number}.md", f"# Page {number}\n\nFact number {number}.\n")
+    report = await bench.ingest(docs)
+    for number in range(9):
+        (bench.root / "docs" / f"p{number}.md").unlink()
+    with pytest.raises(VanishedError, match="9 of 12"):
+        await bench.ingest(docs)
+    manifest = await bench.tools.catalog.current()
+    assert manifest is not None
+    assert manifest.build == report.build
+
+
+async def test_the_same_page_under_many_names_is_one_document(bench: Bench) -> None:
+    body = "# Not found\n\n**Source:** https://x.example/{}\n\nTry https://x.example/{} instead.\n"
+    bench.write("a.md", body.format("one", "two"))
+    docs = bench.write("b.md", body.format("three", "four"))
+    report = await bench.ingest(docs)
+    assert report.points_written == 1
+    assert [(d.document_id, d.state, d.reason) for d in report.documents][-1] == (
+        "b.md",
+        "same_page",
+        "the same page as a.md",
+    )
+
+
+async def test_what_stands_on_most_pages_is_kept_on_the_first_only(bench: Bench) -> None:
+    text = "# Page {0}\n\nSubscribe now!\n\nFact number {0}.\n"
+    docs = bench.write("p0.md", text.format(0))
+    for number in range(1, 6):
+        bench.write(f"p{number}.md", text.format(number))
+    report = await bench.ingest(docs)
+    texts = " ".join(await bench.chunks())
+    assert texts.count("Subscribe now!") == 1
+    assert [d.dropped.get("boilerplate", 0) for d in report.documents] == [0, 1, 1, 1, 1, 1]
+
+
+def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
+    lock = tmp_path / "records" / "docs.lock"
+    with exclusive(lock), pytest.raises(BusyError), exclusive(lock):
+        pass
+    with exclusive(lock):
+        pass
