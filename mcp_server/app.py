@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
+from prometheus_client import CollectorRegistry
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Mount, Route
@@ -20,7 +21,7 @@ from mcp_server.edge import Edge
 from mcp_server.engine import EngineOpener
 from mcp_server.index_keeper import IndexKeeper
 from mcp_server.limits import RateLimit, Turnstile
-from mcp_server.metrics import ToolMetrics
+from mcp_server.metrics import ToolMetrics, watch_audit, watch_index
 from mcp_server.probes import Probes
 from mcp_server.server import ToolServer
 from mcp_server.service_tools import INSTRUCTIONS as SERVICE_INSTRUCTIONS
@@ -36,6 +37,8 @@ from service.tokens import Scope, TokenSigner
 
 TOOLS_PATH = "/mcp"
 SERVICE_PATH = "/mcp/service"
+
+_FIRST_LOOK_SECONDS = 10.0
 
 _log = get_logger(__name__)
 
@@ -57,6 +60,7 @@ def create_app(
     registry = open_registry("mcp", version=installed_version())
     keeper = IndexKeeper(opener, poll_seconds=settings.build_check_seconds)
     trail = AuditTrail(sink, waits=waits)
+    _watch(registry, keeper, trail)
     sets = _ToolSets(settings, _open_desk(settings, trail, ToolMetrics(registry)))
     tools = sets.open("search", DocumentationTools(keeper).all(), INSTRUCTIONS)
     service = sets.open("service", ServiceTools(keeper, trail).all(), SERVICE_INSTRUCTIONS)
@@ -71,6 +75,7 @@ def create_app(
             await stack.enter_async_context(_running(keeper.run()))
             await stack.enter_async_context(service.session_manager.run())
             await stack.enter_async_context(tools.session_manager.run())
+            await _look_once(keeper)
             await _announce(tools, settings)
             yield
 
@@ -118,6 +123,16 @@ class _ToolSets:
         )
 
 
+def _watch(registry: CollectorRegistry, keeper: IndexKeeper, trail: AuditTrail) -> None:
+    watch_audit(registry, lambda: trail.waiting)
+    watch_index(
+        registry,
+        chunks=lambda: keeper.manifest.chunks if keeper.manifest else 0,
+        age_seconds=keeper.age_seconds,
+        is_up=lambda: float(keeper.health().status == "ok"),
+    )
+
+
 def _open_desk(settings: McpSettings, trail: AuditTrail, metrics: ToolMetrics) -> CallDesk:
     return CallDesk(
         trail=trail,
@@ -150,6 +165,14 @@ async def _running(work: Coroutine[None, None, None]) -> AsyncGenerator[None]:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+
+
+async def _look_once(keeper: IndexKeeper) -> None:
+    # Whoever starts this process takes its first answer for "ready", so it waits for the index
+    # when there is one, and not for long when there is none.
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_FIRST_LOOK_SECONDS):
+            await keeper.looked.wait()
 
 
 async def _announce(server: ToolServer, settings: McpSettings) -> None:

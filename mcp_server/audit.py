@@ -64,6 +64,11 @@ class AuditTrail:
         self._trouble = ""
         self._lost = 0
 
+    @property
+    def waiting(self) -> int:
+        """Rows not yet committed."""
+        return len(self._queued)
+
     def require_room(self) -> None:
         """Return when one more row can be kept.
 

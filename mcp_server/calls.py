@@ -70,6 +70,7 @@ class CallDesk:
             result = await self._run(name, tool, arguments, caller)
             answer = _answer(result)
             facts, error = facts_of(result), ""
+            self._metrics.observe_result(result)
         except Exception as raised:  # noqa: BLE001 - the edge of the process: nothing may escape
             failure = failure_of(raised)
             answer, error = refuse(failure), failure.code

@@ -7,9 +7,11 @@ the keeper goes on trying, so that nobody has to restart anything once a build i
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 
 from mcp_server.engine import Engine, EngineOpener
 from retrieval.errors import IndexUnavailableError, RetrievalError
+from retrieval.manifest import Manifest
 from service.health import Check
 from service.logs import get_logger
 
@@ -22,6 +24,9 @@ class IndexKeeper:
     Args:
         opener: Opens the engine; raises ``RetrievalError`` while that is impossible.
         poll_seconds: Time between two looks at the published build.
+
+    Attributes:
+        looked: Set after the first look, whatever it found.
     """
 
     def __init__(self, opener: EngineOpener, *, poll_seconds: float) -> None:
@@ -29,7 +34,8 @@ class IndexKeeper:
         self._poll_seconds = poll_seconds
         self._engine: Engine | None = None
         self._trouble: RetrievalError | None = None
-        self._build = ""
+        self._manifest: Manifest | None = None
+        self.looked = asyncio.Event()
 
     def engine(self) -> Engine:
         """Return the open engine.
@@ -43,16 +49,28 @@ class IndexKeeper:
 
     def health(self) -> Check:
         """Return the state of the index: down without a build, degraded on an old one."""
-        if not self._build:
+        if self._manifest is None:
             return Check(status="down", detail=str(self._trouble or "the index is being opened"))
         if self._trouble is not None:
             return Check(status="degraded", detail=str(self._trouble))
         return Check(status="ok")
 
     @property
+    def manifest(self) -> Manifest | None:
+        """The build in force; None while there is none."""
+        return self._manifest
+
+    @property
     def build(self) -> str:
         """Name of the build in force; empty while there is none."""
-        return self._build
+        return "" if self._manifest is None else self._manifest.build
+
+    def age_seconds(self) -> float:
+        """Return the time since the build in force was made; zero without one."""
+        if self._manifest is None:
+            return 0.0
+        made = datetime.fromisoformat(self._manifest.created_at)
+        return (datetime.now(UTC) - made).total_seconds()
 
     async def poll(self) -> None:
         """Open the engine, or follow the published build, once."""
@@ -67,7 +85,8 @@ class IndexKeeper:
             _log.exception("index_failed")
             self._note_trouble(IndexUnavailableError("the index failed; the log says why"))
         else:
-            self._note_build(manifest.build)
+            self._note_build(manifest)
+        self.looked.set()
 
     async def run(self) -> None:
         """Poll until cancelled, then close the engine."""
@@ -84,8 +103,8 @@ class IndexKeeper:
             _log.error("index_trouble", code=error.code, reason=str(error))
         self._trouble = error
 
-    def _note_build(self, build: str) -> None:
+    def _note_build(self, manifest: Manifest) -> None:
         self._trouble = None
-        if build != self._build:
-            _log.info("index_build_in_force", build=build, before=self._build)
-        self._build = build
+        if manifest.build != self.build:
+            _log.info("index_build_in_force", build=manifest.build, before=self.build)
+        self._manifest = manifest

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from collections.abc import Callable
 
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from pydantic import BaseModel
+
+from knowledge.contracts import SearchResult
 from service.metrics import LATENCY_BUCKETS_SECONDS, SHARE_BUCKETS
 
 
@@ -40,9 +44,6 @@ class ToolMetrics:
             ("stage",),
             registry=registry,
         )
-        self.audit_waiting = Gauge(
-            "vouch_audit_rows_waiting", "Audit rows not yet committed.", registry=registry
-        )
 
     def observe(self, *, tool: str, branch: str, milliseconds: float, error: str) -> None:
         """Count one call.
@@ -56,3 +57,46 @@ class ToolMetrics:
         self.seconds.labels(tool, branch).observe(milliseconds / 1000)
         if error:
             self.errors.labels(tool, error).inc()
+
+    def observe_result(self, result: BaseModel) -> None:
+        """Count what a search found; other results hold nothing to count."""
+        if not isinstance(result, SearchResult):
+            return
+        if result.signals.best_cosine is not None:
+            self.best_cosine.observe(result.signals.best_cosine)
+        for stage in result.degraded:
+            self.degraded.labels(stage).inc()
+
+
+def watch_audit(registry: CollectorRegistry, waiting: Callable[[], int]) -> None:
+    """Show how many audit rows are not yet committed.
+
+    Args:
+        registry: Registry of this process.
+        waiting: Asked at each collection.
+    """
+    gauge = Gauge("vouch_audit_rows_waiting", "Audit rows not yet committed.", registry=registry)
+    gauge.set_function(waiting)
+
+
+def watch_index(
+    registry: CollectorRegistry,
+    *,
+    chunks: Callable[[], float],
+    age_seconds: Callable[[], float],
+    is_up: Callable[[], float],
+) -> None:
+    """Show the build in force.
+
+    Args:
+        registry: Registry of this process.
+        chunks: Number of its chunks; zero without one.
+        age_seconds: Time since it was made; zero without one.
+        is_up: One when the published build is served, zero otherwise.
+    """
+    for name, help_text, ask in (
+        ("vouch_index_chunks", "Chunks of the build in force.", chunks),
+        ("vouch_index_build_age_seconds", "Time since the build in force was made.", age_seconds),
+        ("vouch_index_up", "One when the published build is served.", is_up),
+    ):
+        Gauge(name, help_text, registry=registry).set_function(ask)

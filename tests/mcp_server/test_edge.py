@@ -122,6 +122,9 @@ async def test_health_and_metrics_need_no_token() -> None:
             metrics = await client.get(f"{running.url}/metrics")
     assert health.json()["process"] == "mcp"
     assert 'vouch_tool_call_seconds_count{branch="direct",tool="search_kb"} 1.0' in metrics.text
+    assert "vouch_search_best_cosine_count 1.0" in metrics.text
+    assert "vouch_index_up 1.0" in metrics.text
+    assert "vouch_index_chunks 3.0" in metrics.text
 
 
 async def test_arguments_that_break_the_schema_name_the_field() -> None:
