@@ -10,7 +10,7 @@ import uvicorn
 from backend.app import create_app
 from backend.settings import load_settings
 from service.errors import VouchError
-from service.lifeline import LIFELINE_VARIABLE, follow_lifeline
+from service.lifeline import follow_lifeline
 from service.logs import configure_logging, get_logger
 from storage.database import database_url
 from storage.migrate import check
@@ -32,7 +32,7 @@ def main() -> int:
         get_logger(__name__).warning(
             "anyone who reaches this address can ask", host=settings.host, port=settings.port
         )
-    follow_lifeline(enabled=bool(os.environ.get(LIFELINE_VARIABLE)))
+    follow_lifeline(enabled=settings.lifeline)
     uvicorn.run(
         app,
         host=settings.host,
