@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.units import Unit
-from agent.words import surface_words, terms
+from agent.words import terms
+from prose.words import surface_words
 
 Form = Literal["definition", "procedure", "reason", "quantity", "condition", "other"]
 

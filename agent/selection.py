@@ -16,7 +16,8 @@ from agent.forms import QuestionForm, form_bonus
 from agent.instructions import QUOTABLE, instruction_suspicion
 from agent.synonyms import MATCH_CREDIT, has_synonym
 from agent.units import Unit, split_units
-from agent.words import is_frame, parts, question_terms, stem, terms
+from agent.words import is_frame, question_terms, terms
+from prose.words import parts, stem
 
 # Weights of a linear ranker fitted on the development half of the labelled questions (pairs of the
 # labelled sentence against all others), then rounded.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from agent.words import stem
+from prose.words import stem
 
 MATCH_CREDIT = 0.7
 """Credit of a synonym against 1 for the word itself, as fitted on the development questions."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-from agent.blocks import Block, split_blocks
+from prose.blocks import Block, split_blocks
 
 UnitKind = Literal["sentence", "row", "code"]
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from agent.blocks import mask_hidden
 from agent.units import split_sentences, split_units
+from prose.blocks import mask_hidden
 
 REST = """Mapping Types
 *************

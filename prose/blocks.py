@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal
 
-from agent.words import STOP_WORDS, surface_words
+from prose.words import STOP_WORDS, surface_words
 
 BlockKind = Literal["paragraph", "item", "code", "table", "heading", "signature"]
 
