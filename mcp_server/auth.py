@@ -19,6 +19,9 @@ from service.errors import TokenError
 from service.tokens import Claims, TokenSigner
 
 
+SIGNED = "signed"
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Who makes a call.
@@ -29,6 +32,16 @@ class Caller:
 
     name: str
     claims: Claims
+
+    @property
+    def rate_key(self) -> str:
+        """Whose calls are counted together: one ask's, or one fixed token's.
+
+        Empty for the API's own calls outside an ask, which it limits by its own callers.
+        """
+        if self.claims.branch == "service":
+            return ""
+        return self.claims.ask_id or ("" if self.name == SIGNED else self.name)
 
 
 class GrantedToken(AccessToken):
@@ -82,7 +95,7 @@ class TokenGate:
             claims = self._signer.verify(token, now=self._clock())
         except TokenError:
             return None
-        return Caller(name="signed", claims=claims)
+        return Caller(name=SIGNED, claims=claims)
 
 
 def current_caller() -> Caller:
