@@ -18,7 +18,6 @@ from mcp_server.errors import NotAuthorisedError
 from service.errors import TokenError
 from service.tokens import Claims, TokenSigner
 
-
 SIGNED = "signed"
 
 
