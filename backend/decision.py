@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 
 from agent.contract import AgentOutcome
+from agent.sufficiency import Sufficiency
 from backend.citations import CitedAnswer
 from backend.contract import Abstention, AbstentionReason, GuardView
-from backend.ports import Sufficiency
 
 _DETAILS: dict[AbstentionReason, str] = {
     "agent_refused": "The passages were close enough, but they do not hold the answer.",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from agent.sufficiency import Sufficiency
 from backend.caller import Caller
 from knowledge.contracts import AuditPage, IndexInfo, Measurement
 from knowledge.tools import KnowledgeTools
@@ -53,19 +54,6 @@ class QuestionSettler(Protocol):
     ) -> SettledQuestion:
         """Return the standalone question and its parts."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Sufficiency:
-    """Whether the evidence holds the answer.
-
-    Attributes:
-        is_sufficient: False turns the answer into a refusal; True changes nothing.
-        missing: The fact that is not there, in a few words.
-    """
-
-    is_sufficient: bool
-    missing: str = ""
 
 
 class SufficiencyCheck(Protocol):
