@@ -8,24 +8,48 @@ from contextlib import asynccontextmanager
 from agent.budget import Limits
 from agent.contract import Agent
 from agent.extractive import ExtractiveAgent
+from agent.gateway import GatewayAgent
+from agent.gateway_ports import GatewayKnowledge, GatewaySettings
 from agent.llm import LlmAgent, OpenAIModel
 from agent.loop import Window
 from agent.settings import AgentSettings
 from agent.sufficiency import SufficiencyChecker
+from service.errors import SettingsError
 
 
-def build_agent(settings: AgentSettings, abstention_sentence: str) -> Agent:
+def build_agent(
+    settings: AgentSettings,
+    abstention_sentence: str,
+    *,
+    knowledge: GatewayKnowledge | None = None,
+) -> Agent:
     """Return the agent the settings ask for; ``open_agent`` also closes it.
 
     Args:
         settings: Which agent, and its budgets.
         abstention_sentence: The fixed sentence of a refusal.
+        knowledge: Signs tokens and reads the audit; only a gateway needs it.
 
     Raises:
-        SettingsError: The language model is asked for and no endpoint is configured.
+        SettingsError: A model is asked for and no endpoint is configured, or a gateway without
+            the knowledge client.
     """
     if settings.chosen == "extractive":
         return ExtractiveAgent(abstention_sentence)
+    if settings.chosen == "gateway":
+        if knowledge is None:
+            raise SettingsError("the gateway agent needs the knowledge client")
+        return GatewayAgent(
+            open_model(settings),
+            knowledge,
+            GatewaySettings(
+                url=settings.gateway_mcp_url,
+                has_own_token=settings.gateway_own_token,
+                seconds=settings.agent_seconds,
+                answer_tokens=settings.model_answer_tokens,
+            ),
+            abstention_sentence=abstention_sentence,
+        )
     return LlmAgent(
         open_model(settings),
         abstention_sentence=abstention_sentence,
@@ -35,9 +59,14 @@ def build_agent(settings: AgentSettings, abstention_sentence: str) -> Agent:
 
 
 @asynccontextmanager
-async def open_agent(settings: AgentSettings, abstention_sentence: str) -> AsyncGenerator[Agent]:
+async def open_agent(
+    settings: AgentSettings,
+    abstention_sentence: str,
+    *,
+    knowledge: GatewayKnowledge | None = None,
+) -> AsyncGenerator[Agent]:
     """Build the agent, and close its connections at the end; arguments as ``build_agent``."""
-    agent = build_agent(settings, abstention_sentence)
+    agent = build_agent(settings, abstention_sentence, knowledge=knowledge)
     try:
         yield agent
     finally:

@@ -11,7 +11,9 @@ from typing import Literal, Protocol
 
 from pydantic import JsonValue
 
+from knowledge.contracts import AuditRow
 from knowledge.tools import KnowledgeTools
+from service.tokens import Claims
 
 AgentKind = Literal["extractive", "llm", "gateway"]
 
@@ -25,12 +27,15 @@ class AgentTask:
         search_question: The standalone form, searched verbatim first.
         top_k: Passages per search, 1 to 50.
         ask_id: Identifies the ask in logs and tokens.
+        claims: What the asker may see; a gateway's token is signed from them. None: no limits
+            beyond the ask itself.
     """
 
     question: str
     search_question: str
     top_k: int
     ask_id: str
+    claims: Claims | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,8 @@ class AgentOutcome:
         degraded: Names of what fell back (``no_tool_support``, ``budget_spent``).
         rounds: Model rounds used; zero without a model.
         prompt: The messages as sent, for the record; empty without a model.
+        audit: Rows of the tool server that the evidence was taken from, when the agent could not
+            capture it itself.
     """
 
     kind: AgentKind
@@ -108,6 +115,7 @@ class AgentOutcome:
     not_found: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
     prompt: tuple[dict[str, JsonValue], ...] = ()
+    audit: tuple[AuditRow, ...] = ()
 
 
 class Agent(Protocol):

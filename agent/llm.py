@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 import httpx2
 import openai
 from openai.types.chat import ChatCompletion
+from openai.types.responses import Response
 
 from agent.budget import Budget, Limits
 from agent.capture import CapturingTools
@@ -22,15 +23,17 @@ from agent.errors import (
     ModelTimeoutError,
     ModelUnavailableError,
 )
+from agent.gateway_ports import ToolServer
 from agent.loop import Ended, Rounds, Window
 from agent.refusal import clean, is_refusal, take_not_found
-from knowledge.tools import KnowledgeTools
+from knowledge.tools import TOOL_NAMES, KnowledgeTools
 
 Answer = TypeVar("Answer")
 
 _CONNECT_SECONDS = 2.0
 _RETRIES = 1
 _MESSAGE_CHARACTERS = 300
+_SERVER_LABEL = "vouch"
 _NOT_THE_REQUEST = frozenset({401, 403, 408, 409, 429})
 _CLIENT_ERRORS = range(400, 500)
 _GATEWAY_TIMEOUT = 504
@@ -162,6 +165,32 @@ class OpenAIModel:
                 raise
         return _reply(completion, messages)
 
+    async def respond(
+        self, instructions: str, question: str, server: ToolServer, *, answer_tokens: int
+    ) -> ChatReply:
+        """Let the endpoint answer through its own tool loop; see ``GatewayModel``."""
+        request: dict[str, Any] = {
+            "model": self._name,
+            "instructions": instructions,
+            "input": question,
+            "max_output_tokens": answer_tokens,
+            "tools": [
+                {
+                    "type": "mcp",
+                    "server_label": _SERVER_LABEL,
+                    "server_url": server.url,
+                    "authorization": server.token,
+                    "allowed_tools": list(TOOL_NAMES),
+                    "require_approval": "never",
+                }
+            ],
+        }
+        create = cast("Callable[..., Awaitable[object]]", self._client.responses.create)
+        response = await translated(create(**request))
+        if not isinstance(response, Response):
+            raise ModelGarbageError("the gateway answers a page instead of a response")
+        return _response_reply(response)
+
     async def _create(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], answer_tokens: int
     ) -> ChatCompletion:
@@ -231,3 +260,12 @@ def _usage(completion: ChatCompletion, messages: Sequence[Message], text: str) -
         return TokenUsage(completion.usage.prompt_tokens, completion.usage.completion_tokens)
     prompt = sum(len(str(message.get("content") or "")) for message in messages)
     return TokenUsage(estimate_tokens(prompt), estimate_tokens(len(text)))
+
+
+def _response_reply(response: Response) -> ChatReply:
+    output = cast("list[Any] | None", response.output)
+    if output is None or response.error is not None or response.status == "failed":
+        raise ModelGarbageError("the gateway answers without an output")
+    usage = response.usage
+    spent = TokenUsage(usage.input_tokens, usage.output_tokens) if usage else TokenUsage()
+    return ChatReply(response.output_text, (), spent)

@@ -51,6 +51,14 @@ class AgentSettings(ServiceSettings):
         default=800, ge=32, description="Longest answer of one model round, in tokens."
     )
 
+    gateway_mcp_url: str = Field(
+        default="http://127.0.0.1:8001/mcp",
+        description="Address of the tool server as an agent gateway reaches it.",
+    )
+    gateway_own_token: bool = Field(
+        default=False,
+        description="The gateway knows VOUCH_GATEWAY_TOKEN and cannot pass a token per ask.",
+    )
     sufficiency_check: bool = Field(
         default=False,
         description="Ask the model whether the evidence holds the answer; it can only refuse.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from agent.contract import Agent, AgentOutcome, AgentTask
@@ -150,11 +150,14 @@ class Branches:
 
     async def _answer(self, frame: AskFrame, text: str, watch: Stopwatch) -> _Answer:
         is_whole = len(frame.parts) == 1
+        # A gateway's calls are told apart by their token alone, so each part has an id of its own.
+        ask_id = frame.ask_id if is_whole else f"{frame.ask_id}/{frame.parts.index(text) + 1}"
         task = AgentTask(
             question=frame.question if is_whole else text,
             search_question=text,
             top_k=frame.top_k,
-            ask_id=frame.ask_id,
+            ask_id=ask_id,
+            claims=replace(frame.claims("gateway"), ask_id=ask_id),
         )
         tools = self._knowledge.bind(frame.claims("agent"), source=frame.source, top_k=frame.top_k)
         with watch.measure("agent"):

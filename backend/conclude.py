@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from agent.contract import AgentOutcome
 from agent.errors import AgentError
+from agent.gateway import AMBIGUOUS
 from backend.assemble import Conclusion
 from backend.branches import AskFrame, Gathered
 from backend.citations import CitedAnswer, cite
@@ -129,4 +130,6 @@ def _fidelity(
     if outcome is None:
         return Fidelity(verdict="unknown", guard_only=guard)
     passing = guard_ids(Gathered(tuple(part for part, _ in gathered.outcomes), gathered.guard, ()))
-    return compare_evidence(agent_ids(outcome), passing, audit)
+    # Calls that only their time ties to this ask prove nothing when it is in doubt.
+    rows = None if audit is None or AMBIGUOUS in outcome.degraded else (*audit, *outcome.audit)
+    return compare_evidence(agent_ids(outcome), passing, rows)

@@ -37,11 +37,11 @@ def refuse_by_agent(outcome: AgentOutcome, sentence: str) -> Abstention | None:
         sentence: The fixed sentence of a refusal.
     """
     has_searched = any(call.tool == "search_kb" and not call.error for call in outcome.tool_calls)
+    if not has_searched:
+        return _refusal("no_evidence")
     if outcome.status == "refused" or is_refusal(outcome.text, sentence):
         return _refusal("agent_refused")
-    if not has_searched or not outcome.evidence:
-        return _refusal("no_evidence")
-    return None
+    return None if outcome.evidence else _refusal("no_evidence")
 
 
 def refuse_by_sufficiency(found: Sufficiency) -> Abstention | None:

@@ -57,6 +57,16 @@ class JoinedOutcome:
     removed_markers: tuple[int, ...] = ()
 
 
+def name_refused(answers: Sequence[tuple[PartVerdict, AgentOutcome]]) -> list[AgentOutcome]:
+    """Return the outcomes, each refused part of several named as not found."""
+    return [
+        replace(outcome, not_found=(part.text,))
+        if outcome.status == "refused" and len(answers) > 1
+        else outcome
+        for part, outcome in answers
+    ]
+
+
 def join_outcomes(outcomes: Sequence[AgentOutcome]) -> JoinedOutcome:
     """Return one outcome for all parts: evidence numbered anew, markers following it.
 
@@ -101,6 +111,7 @@ def _sum_up(
         not_found=tuple(text for outcome in outcomes for text in outcome.not_found),
         degraded=tuple(dict.fromkeys(name for each in outcomes for name in each.degraded)),
         prompt=tuple(message for outcome in outcomes for message in outcome.prompt),
+        audit=tuple(row for outcome in outcomes for row in outcome.audit),
     )
 
 

@@ -15,13 +15,12 @@ from backend.caller import Caller
 from backend.conclude import Concluder
 from backend.contract import AskRequest, AskResponse
 from backend.events import AnswerDrafted, Condensed
-from backend.overall import JoinedOutcome, join_outcomes
+from backend.overall import JoinedOutcome, join_outcomes, name_refused
 from backend.policy import AskPolicy
 from backend.ports import IndexSource, Knowledge, QuestionSettler, SettledQuestion
 from backend.record import make_record
 from backend.records import Recorder
 from backend.rules import RuleBook, RuleInForce
-from backend.shadow import ShadowRuns
 from backend.stopwatch import Stopwatch
 from knowledge.contracts import AuditRow
 from knowledge.errors import BuildGoneError, KnowledgeError
@@ -68,7 +67,6 @@ class Pipeline:
         concluder: Decides between answer and refusal.
         recorder: Stores records.
         policy: How asks are handled.
-        shadow: Lets agents finish unseen after a refusal of the guard.
         clock: Returns Unix time in seconds.
     """
 
@@ -83,7 +81,6 @@ class Pipeline:
         concluder: Concluder,
         recorder: Recorder,
         policy: AskPolicy,
-        shadow: ShadowRuns,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._knowledge = knowledge
@@ -93,7 +90,6 @@ class Pipeline:
         self._concluder = concluder
         self._recorder = recorder
         self._policy = policy
-        self._shadow = shadow
         self._clock = clock
         self._branches = Branches(knowledge, agent, mode=policy.mode)
         self._answerer = Answerer(agent.kind, agent.model)
@@ -137,7 +133,7 @@ class Pipeline:
             expires_at=self._clock() + self._policy.timeout_seconds + _TOKEN_MARGIN_SECONDS,
         )
         gathered = await self._branches.run(frame, ask.emit, ask.watch)
-        outcomes = [outcome for _, outcome in gathered.outcomes]
+        outcomes = name_refused(gathered.outcomes)
         joined = join_outcomes(outcomes) if outcomes else None
         if joined is not None:
             outcome = joined.outcome
@@ -187,8 +183,6 @@ class Pipeline:
             versions={**self._policy.versions, "calibration": found.rule.calibration},
         )
         stored = await self._recorder.store(record)
-        if not found.gathered.guard.passed:
-            self._shadow.consider(found.frame)
         return AskResponse.model_validate(stored.response)
 
     async def _read_audit(self, found: _Evidence) -> Sequence[AuditRow] | None:

@@ -14,7 +14,6 @@ from agent.build import open_agent, open_sufficiency
 from agent.contract import Agent
 from backend.admission import Admission
 from backend.ask import Asker
-from backend.branches import Branches
 from backend.caller import ANONYMOUS, Caller
 from backend.conclude import Concluder
 from backend.contract import AskRequest, AskResponse
@@ -26,11 +25,9 @@ from backend.pipeline import Pipeline
 from backend.policy import AskPolicy
 from backend.ports import IndexSource, Knowledge, QuestionSettler, SufficiencyCheck
 from backend.records import Recorder
-from backend.replay import Replayer
 from backend.rules import RuleBook
 from backend.settings import ApiSettings
-from backend.settle import PartsSettler
-from backend.shadow import ShadowRuns
+from backend.settle import RuleSettler
 from knowledge.client import KnowledgeClient
 from service.health import installed_version
 from service.metrics import open_registry
@@ -52,8 +49,6 @@ class Services:
         index: Which build is in force.
         rules: Which rule the guard follows.
         recorder: Finds records.
-        replayer: Runs records again.
-        shadow: Lets agents finish unseen after a refusal.
         database: Asked whether it answers.
         registry: Of this process's metrics.
     """
@@ -63,8 +58,6 @@ class Services:
     index: IndexSource
     rules: RuleBook
     recorder: Recorder
-    replayer: Replayer
-    shadow: ShadowRuns
     database: Database
     registry: CollectorRegistry
 
@@ -102,10 +95,10 @@ async def open_services(settings: ApiSettings) -> AsyncGenerator[Services]:
     try:
         async with (
             KnowledgeClient(settings.mcp_url, signer, timeout_seconds=timeout_seconds) as knowledge,
-            open_agent(settings, settings.abstention_sentence) as agent,
+            open_agent(settings, settings.abstention_sentence, knowledge=knowledge) as agent,
             open_sufficiency(settings) as sufficiency,
         ):
-            services = compose(
+            yield compose(
                 settings,
                 knowledge,
                 agent,
@@ -113,8 +106,6 @@ async def open_services(settings: ApiSettings) -> AsyncGenerator[Services]:
                 registry=registry,
                 sufficiency=sufficiency,
             )
-            async with services.shadow:
-                yield services
     finally:
         await database.close()
 
@@ -139,7 +130,7 @@ def compose(
         database: Where records and calibrations are.
         registry: Of the process's metrics.
         index: Which build is in force; None: the tool server is asked.
-        settler: Settles what is searched for; None: what was typed, in its parts.
+        settler: Settles what is searched for; None: what was typed.
         sufficiency: A further check that can only refuse; None for none.
     """
     metrics = AskMetrics(registry)
@@ -150,29 +141,21 @@ def compose(
         mode=settings.guard_mode,
         floor_cosine=settings.abstention_score_threshold,
     )
-    store = AskStore(database)
     recorder = Recorder(
-        store,
+        AskStore(database),
         policy=settings.record_policy,
         spool=settings.data_dir / _SPOOL,
         metrics=metrics,
-    )
-    shadow = ShadowRuns(
-        Branches(knowledge, agent, mode="concurrent"),
-        store=store,
-        metrics=metrics,
-        share=settings.shadow_share,
     )
     pipeline = Pipeline(
         knowledge=knowledge,
         index=index,
         agent=agent,
-        settler=settler or PartsSettler(),
+        settler=settler or RuleSettler(),
         rules=rules,
         concluder=Concluder(policy, sufficiency),
         recorder=recorder,
         policy=policy,
-        shadow=shadow,
     )
     admission = Admission(running=settings.max_running_asks, waiting=settings.max_waiting_asks)
     metrics.watch_admission(lambda: admission.running, lambda: admission.waiting)
@@ -188,8 +171,6 @@ def compose(
         index=index,
         rules=rules,
         recorder=recorder,
-        replayer=Replayer(knowledge, index, rules),
-        shadow=shadow,
         database=database,
         registry=registry,
     )
@@ -201,5 +182,6 @@ def _policy(settings: ApiSettings) -> AskPolicy:
         timeout_seconds=settings.request_timeout_seconds,
         support=settings.support_policy,
         mode=settings.ask_mode,
+        shadow_share=settings.shadow_share,
         versions={"vouch": installed_version()},
     )

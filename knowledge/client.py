@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from types import TracebackType
 from typing import Self
 
@@ -19,6 +20,7 @@ from knowledge.client_calls import (
     EMBED_TEXTS,
     MEASURE_CHUNKS,
     READ_AUDIT,
+    READ_CALLS,
     TRACE_SEARCH,
 )
 from knowledge.client_channel import ToolChannel
@@ -127,6 +129,22 @@ class KnowledgeClient:
         token = self._sign(Claims(ask_id=ask_id, branch="service", scopes=()), "service")
         arguments: dict[str, JsonValue] = {"ask_id": ask_id}
         return await self._service.call(READ_AUDIT, arguments, token=token)
+
+    async def read_calls(self, caller: str, start: datetime, end: datetime) -> AuditPage:
+        """Return the finished tool calls of a fixed token between two times, in order.
+
+        Args:
+            caller: Name of the token.
+            start: Aware; the first moment that counts.
+            end: Aware; the last moment that counts.
+        """
+        token = self._sign(Claims(ask_id="", branch="service", scopes=()), "service")
+        arguments: dict[str, JsonValue] = {
+            "caller": caller,
+            "start": start.isoformat(),
+            "end": end.isoformat(),
+        }
+        return await self._service.call(READ_CALLS, arguments, token=token)
 
     async def measure(self, query: str, chunk_ids: Sequence[str], claims: Claims) -> Measurement:
         """Return the cosine of each visible chunk against a query."""

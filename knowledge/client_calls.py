@@ -35,6 +35,7 @@ LIST_SECTIONS = ToolType("list_sections", TypeAdapter(Reply[CallOutcome[SectionP
 GET_RELATED = ToolType("get_related", TypeAdapter(Reply[CallOutcome[SearchResult]]))
 
 READ_AUDIT = ToolType("read_audit", TypeAdapter(Reply[CallOutcome[AuditPage]]))
+READ_CALLS = ToolType("read_calls", TypeAdapter(Reply[CallOutcome[AuditPage]]))
 TRACE_SEARCH = ToolType("trace_search", TypeAdapter(Reply[CallOutcome[SearchTrace]]))
 MEASURE_CHUNKS = ToolType("measure_chunks", TypeAdapter(Reply[CallOutcome[Measurement]]))
 EMBED_TEXTS = ToolType("embed_texts", TypeAdapter(Reply[CallOutcome[Embeddings]]))

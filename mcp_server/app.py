@@ -15,7 +15,7 @@ from starlette.routing import Mount, Route
 
 from knowledge.pin import make_pin
 from mcp_server.audit import AuditSink, AuditTrail
-from mcp_server.auth import TokenGate
+from mcp_server.auth import GATEWAY_NAME, TokenGate
 from mcp_server.calls import CallDesk
 from mcp_server.edge import Edge
 from mcp_server.engine import EngineOpener
@@ -153,6 +153,8 @@ def _open_gate(settings: McpSettings) -> TokenGate:
             "set VOUCH_MCP_TOKEN or VOUCH_SIGNING_KEY: without either nobody could call a tool"
         )
     fixed = {} if token is None else {"fixed": token.get_secret_value()}
+    if settings.gateway_token is not None:
+        fixed[GATEWAY_NAME] = settings.gateway_token.get_secret_value()
     return TokenGate(fixed, None if key is None else TokenSigner(key.get_secret_value()))
 
 

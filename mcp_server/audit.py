@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 from knowledge.contracts import AuditRow
@@ -31,6 +32,10 @@ class AuditSink(Protocol):
 
     async def rows(self, ask_id: str) -> Sequence[AuditRow]:
         """Return the stored rows of an ask in the order they were written."""
+        ...
+
+    async def calls(self, caller: str, start: datetime, end: datetime) -> Sequence[AuditRow]:
+        """Return the stored rows of one caller between two times, in order."""
         ...
 
 
@@ -105,6 +110,24 @@ class AuditTrail:
             except StorageError as error:
                 raise AuditUnavailableError("the audit cannot be read") from error
             return (*stored, *(row for row in self._queued if row.ask_id == ask_id))
+
+    async def calls(self, caller: str, start: datetime, end: datetime) -> tuple[AuditRow, ...]:
+        """Return the finished calls of one caller between two times, in order.
+
+        Raises:
+            AuditUnavailableError: The sink cannot be read.
+        """
+        async with self._committing:
+            try:
+                stored = await self._sink.calls(caller, start, end)
+            except StorageError as error:
+                raise AuditUnavailableError("the audit cannot be read") from error
+            queued = (
+                row
+                for row in self._queued
+                if row.caller == caller and start <= datetime.fromisoformat(row.created_at) <= end
+            )
+            return (*stored, *queued)
 
     async def commit(self) -> None:
         """Commit everything queued so far, together with whoever else is waiting.

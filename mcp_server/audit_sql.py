@@ -28,6 +28,10 @@ class SqlAuditSink:
         """Return the stored rows of an ask in the order they were written."""
         return [_row(entry) for entry in await self._log.of_ask(ask_id)]
 
+    async def calls(self, caller: str, start: datetime, end: datetime) -> Sequence[AuditRow]:
+        """Return the stored rows of one caller between two times, in order."""
+        return [_row(entry) for entry in await self._log.of_caller(caller, start, end)]
+
 
 def _values(row: AuditRow) -> AuditValues:
     return AuditValues(

@@ -16,9 +16,10 @@ from mcp.server.auth.provider import AccessToken
 
 from mcp_server.errors import NotAuthorisedError
 from service.errors import TokenError
-from service.tokens import Claims, TokenSigner
+from service.tokens import Branch, Claims, TokenSigner
 
-SIGNED = "signed"
+GATEWAY_NAME = "gateway"
+"""Name of the fixed token of an agent gateway: its calls are told apart by it and by their time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +32,6 @@ class Caller:
 
     name: str
     claims: Claims
-
-    @property
-    def rate_key(self) -> str:
-        """Whose calls are counted together: one ask's, or one fixed token's.
-
-        Empty for the API's own calls outside an ask, which it limits by its own callers.
-        """
-        if self.claims.branch == "service":
-            return ""
-        return self.claims.ask_id or ("" if self.name == SIGNED else self.name)
 
 
 class GrantedToken(AccessToken):
@@ -83,8 +74,8 @@ class TokenGate:
         # Every token is compared, so that the time taken does not tell which one was close.
         for name, expected in self._fixed.items():
             if hmac.compare_digest(given, expected):
-                claims = Claims(ask_id="", branch="direct", scopes=("search",))
-                found = Caller(name=name, claims=claims)
+                branch: Branch = "gateway" if name == GATEWAY_NAME else "direct"
+                found = Caller(name, Claims(ask_id="", branch=branch, scopes=("search",)))
         return found
 
     def _signed_caller(self, token: str) -> Caller | None:
@@ -94,7 +85,7 @@ class TokenGate:
             claims = self._signer.verify(token, now=self._clock())
         except TokenError:
             return None
-        return Caller(name=SIGNED, claims=claims)
+        return Caller(name="signed", claims=claims)
 
 
 def current_caller() -> Caller:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from mcp.server.mcpserver.tools import Tool
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from knowledge.contracts import AuditPage, Embeddings, Measurement, SearchTrace
 from mcp_server.audit import AuditTrail
@@ -20,6 +20,8 @@ from retrieval.search import SearchRequest
 
 INSTRUCTIONS = "Tools of the API's own: the audit, traced searches, measurements and vectors."
 
+CallerName = Annotated[str, Field(min_length=1, max_length=100)]
+AwareTime = Annotated[AwareDatetime, Field(description="ISO 8601 with its zone.")]
 AskId = Annotated[str, Field(min_length=1, max_length=64)]
 ProfileName = Annotated[str, Field(max_length=100, description="Empty: the build's own profile.")]
 ChunkIds = Annotated[list[ChunkId], Field(max_length=200)]
@@ -42,12 +44,22 @@ class ServiceTools:
 
     def all(self) -> Sequence[Tool]:
         """Return every tool of the set."""
-        functions = (self.read_audit, self.trace_search, self.measure_chunks, self.embed_texts)
+        functions = (
+            self.read_audit,
+            self.read_calls,
+            self.trace_search,
+            self.measure_chunks,
+            self.embed_texts,
+        )
         return [make_tool(function) for function in functions]
 
     async def read_audit(self, ask_id: AskId) -> AuditPage:
         """Return every finished tool call of an ask, in order."""
         return AuditPage(rows=await self._trail.rows(ask_id))
+
+    async def read_calls(self, caller: CallerName, start: AwareTime, end: AwareTime) -> AuditPage:
+        """Return the finished calls of one fixed token between two times, in order."""
+        return AuditPage(rows=await self._trail.calls(caller, start, end))
 
     async def trace_search(
         self,

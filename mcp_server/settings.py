@@ -23,6 +23,10 @@ class McpSettings(RetrievalSettings):
     mcp_token: SecretStr | None = Field(
         default=None, description="Fixed bearer token for search; unset means none is accepted."
     )
+    gateway_token: SecretStr | None = Field(
+        default=None,
+        description="Fixed bearer token of an agent gateway that cannot pass a token per ask.",
+    )
     signing_key: SecretStr | None = Field(
         default=None,
         description="Key shared with the API; unset means no signed token is accepted.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import numpy as np
 
@@ -266,3 +267,12 @@ class FakeSink:
         if self.refuses:
             raise DatabaseUnavailableError("the disk is full")
         return [row for row in self.stored if row.ask_id == ask_id]
+
+    async def calls(self, caller: str, start: datetime, end: datetime) -> Sequence[AuditRow]:
+        if self.refuses:
+            raise DatabaseUnavailableError("the disk is full")
+        return [
+            row
+            for row in self.stored
+            if row.caller == caller and start <= datetime.fromisoformat(row.created_at) <= end
+        ]
