@@ -13,6 +13,7 @@ from backend.api_examples import ASK_EXAMPLES, problem_responses
 from backend.caller import Caller
 from backend.contract import AskRequest, AskResponse
 from backend.events import StageEvent
+from backend.replay import Replay, ReplayAgainst
 from backend.services import Services, identify
 from backend.stream import stream_events
 from storage.asks import AskRecord
@@ -81,6 +82,19 @@ async def get_record(
     """Return the whole record: raw text, evidence, tool calls, audit, prompt and versions."""
     record = await services.recorder.find(ask_id, caller)
     return AskRecord.model_dump(record, mode="json")
+
+
+@router.post("/asks/{ask_id}/replay", responses=problem_responses(403, 404, 422, 503))
+async def replay_ask(
+    ask_id: str, services: ServicesHere, caller: CallerHere, against: ReplayAgainst = "recorded"
+) -> Replay:
+    """Search and judge a recorded question again, and say what is different.
+
+    With ``against=recorded`` the build and the rule of the record are used as far as they still
+    exist, with ``against=present`` those in force.
+    """
+    record = await services.recorder.find(ask_id, caller)
+    return await services.replayer.replay(record, against)
 
 
 async def _closing(first: StageEvent, events: AsyncGenerator[StageEvent]) -> AsyncIterator[bytes]:

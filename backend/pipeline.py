@@ -21,6 +21,7 @@ from backend.ports import IndexSource, Knowledge, QuestionSettler, SettledQuesti
 from backend.record import make_record
 from backend.records import Recorder
 from backend.rules import RuleBook, RuleInForce
+from backend.shadow import ShadowRuns
 from backend.stopwatch import Stopwatch
 from knowledge.contracts import AuditRow
 from knowledge.errors import BuildGoneError, KnowledgeError
@@ -67,6 +68,7 @@ class Pipeline:
         concluder: Decides between answer and refusal.
         recorder: Stores records.
         policy: How asks are handled.
+        shadow: Lets agents finish unseen after a refusal of the guard.
         clock: Returns Unix time in seconds.
     """
 
@@ -81,6 +83,7 @@ class Pipeline:
         concluder: Concluder,
         recorder: Recorder,
         policy: AskPolicy,
+        shadow: ShadowRuns,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._knowledge = knowledge
@@ -90,6 +93,7 @@ class Pipeline:
         self._concluder = concluder
         self._recorder = recorder
         self._policy = policy
+        self._shadow = shadow
         self._clock = clock
         self._branches = Branches(knowledge, agent, mode=policy.mode)
         self._answerer = Answerer(agent.kind, agent.model)
@@ -183,6 +187,8 @@ class Pipeline:
             versions={**self._policy.versions, "calibration": found.rule.calibration},
         )
         stored = await self._recorder.store(record)
+        if not found.gathered.guard.passed:
+            self._shadow.consider(found.frame)
         return AskResponse.model_validate(stored.response)
 
     async def _read_audit(self, found: _Evidence) -> Sequence[AuditRow] | None:

@@ -17,7 +17,6 @@ class AskPolicy:
         timeout_seconds: Longest an ask may take, waiting included.
         support: What becomes of sentences without support.
         mode: Whether the agent starts with the guard or after it.
-        shadow_share: Share of guard refusals whose agent finishes unseen, in [0, 1].
         versions: Of what takes part, for the record.
     """
 
@@ -25,5 +24,4 @@ class AskPolicy:
     timeout_seconds: float
     support: SupportPolicy = "mark"
     mode: AskMode = "concurrent"
-    shadow_share: float = 0.0
     versions: Mapping[str, str] = field(default_factory=dict[str, str])

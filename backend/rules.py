@@ -14,6 +14,7 @@ from pydantic import JsonValue, ValidationError
 
 from backend.calibration import DriftCheck, state_of
 from backend.calibration_artefact import CalibrationArtefact, CalibrationState
+from backend.contract import GuardView
 from backend.guard import CalibratedRule, FixedRule, Rule
 from backend.settings import GuardModeSetting
 from backend.thresholds import default_threshold
@@ -30,6 +31,10 @@ class Calibrations(Protocol):
 
     async def in_force(self) -> CalibrationRecord | None:
         """Return the newest active artefact, or None."""
+        ...
+
+    async def find(self, calibration_id: str) -> CalibrationRecord | None:
+        """Return the artefact with this id, active or not, or None."""
         ...
 
 
@@ -116,6 +121,26 @@ class RuleBook:
         unknown = () if default.is_known else ("threshold_not_made_for_model",)
         rule = FixedRule(threshold_cosine=default.cosine, is_default=True)
         return RuleInForce(rule, state=state, degraded=(*degraded, *unknown))
+
+    async def recorded_rule(
+        self, guard: GuardView, calibration: str, index: IndexInfo
+    ) -> Rule | None:
+        """Return the rule a recorded verdict was made under; None when its artefact is gone.
+
+        Args:
+            guard: The recorded verdict.
+            calibration: Id of the artefact it names; empty in fixed mode.
+            index: The index it was made on.
+
+        Raises:
+            StorageError: The artefact cannot be read.
+        """
+        if guard.mode == "fixed":
+            is_default = guard.threshold == default_threshold(index.embedding_model).cosine
+            return FixedRule(threshold_cosine=guard.threshold, is_default=is_default)
+        record = await self._calibrations.find(calibration)
+        loaded = _read(record) if record is not None else None
+        return CalibratedRule(loaded.artefact, self._floor_cosine) if loaded else None
 
     async def _look(self) -> None:
         now = self._clock()

@@ -14,6 +14,7 @@ from agent.build import open_agent, open_sufficiency
 from agent.contract import Agent
 from backend.admission import Admission
 from backend.ask import Asker
+from backend.branches import Branches
 from backend.caller import ANONYMOUS, Caller
 from backend.conclude import Concluder
 from backend.contract import AskRequest, AskResponse
@@ -25,9 +26,11 @@ from backend.pipeline import Pipeline
 from backend.policy import AskPolicy
 from backend.ports import IndexSource, Knowledge, QuestionSettler, SufficiencyCheck
 from backend.records import Recorder
+from backend.replay import Replayer
 from backend.rules import RuleBook
 from backend.settings import ApiSettings
-from backend.settle import RuleSettler
+from backend.settle import PartsSettler
+from backend.shadow import ShadowRuns
 from knowledge.client import KnowledgeClient
 from service.health import installed_version
 from service.metrics import open_registry
@@ -49,6 +52,8 @@ class Services:
         index: Which build is in force.
         rules: Which rule the guard follows.
         recorder: Finds records.
+        replayer: Runs records again.
+        shadow: Lets agents finish unseen after a refusal.
         database: Asked whether it answers.
         registry: Of this process's metrics.
     """
@@ -58,6 +63,8 @@ class Services:
     index: IndexSource
     rules: RuleBook
     recorder: Recorder
+    replayer: Replayer
+    shadow: ShadowRuns
     database: Database
     registry: CollectorRegistry
 
@@ -98,7 +105,7 @@ async def open_services(settings: ApiSettings) -> AsyncGenerator[Services]:
             open_agent(settings, settings.abstention_sentence, knowledge=knowledge) as agent,
             open_sufficiency(settings) as sufficiency,
         ):
-            yield compose(
+            services = compose(
                 settings,
                 knowledge,
                 agent,
@@ -106,6 +113,8 @@ async def open_services(settings: ApiSettings) -> AsyncGenerator[Services]:
                 registry=registry,
                 sufficiency=sufficiency,
             )
+            async with services.shadow:
+                yield services
     finally:
         await database.close()
 
@@ -130,7 +139,7 @@ def compose(
         database: Where records and calibrations are.
         registry: Of the process's metrics.
         index: Which build is in force; None: the tool server is asked.
-        settler: Settles what is searched for; None: what was typed.
+        settler: Settles what is searched for; None: what was typed, in its parts.
         sufficiency: A further check that can only refuse; None for none.
     """
     metrics = AskMetrics(registry)
@@ -141,21 +150,29 @@ def compose(
         mode=settings.guard_mode,
         floor_cosine=settings.abstention_score_threshold,
     )
+    store = AskStore(database)
     recorder = Recorder(
-        AskStore(database),
+        store,
         policy=settings.record_policy,
         spool=settings.data_dir / _SPOOL,
         metrics=metrics,
+    )
+    shadow = ShadowRuns(
+        Branches(knowledge, agent, mode="concurrent"),
+        store=store,
+        metrics=metrics,
+        share=settings.shadow_share,
     )
     pipeline = Pipeline(
         knowledge=knowledge,
         index=index,
         agent=agent,
-        settler=settler or RuleSettler(),
+        settler=settler or PartsSettler(),
         rules=rules,
         concluder=Concluder(policy, sufficiency),
         recorder=recorder,
         policy=policy,
+        shadow=shadow,
     )
     admission = Admission(running=settings.max_running_asks, waiting=settings.max_waiting_asks)
     metrics.watch_admission(lambda: admission.running, lambda: admission.waiting)
@@ -171,6 +188,8 @@ def compose(
         index=index,
         rules=rules,
         recorder=recorder,
+        replayer=Replayer(knowledge, index, rules),
+        shadow=shadow,
         database=database,
         registry=registry,
     )
@@ -182,6 +201,5 @@ def _policy(settings: ApiSettings) -> AskPolicy:
         timeout_seconds=settings.request_timeout_seconds,
         support=settings.support_policy,
         mode=settings.ask_mode,
-        shadow_share=settings.shadow_share,
         versions={"vouch": installed_version()},
     )

@@ -7,8 +7,8 @@ from backend.caller import Caller
 from backend.ports import SettledQuestion
 
 
-class RuleSettler:
-    """Searches for exactly what was typed; what asks several things is split by rule."""
+class PartsSettler:
+    """Searches for what was typed; a question that asks several things is searched part by part."""
 
     async def settle(
         self, question: str, conversation_id: str | None, caller: Caller

@@ -6,22 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from evals.sets import Question
+from evals.sets import EvalSet, Question
 from retrieval.search import SearchOutcome, SearchSignals
 from retrieval.store import Filter
 
 Kind = Literal["short", "long", "unanswerable"]
 
 TOP_K = 4
-_EVERYTHING = Filter(all_labels=True)
+EVERYTHING = Filter(all_labels=True)
 _SNIPPET_CHARACTERS = 80
+_NEAREST = 2
 
 
 class Searches(Protocol):
-    """Anything that answers a search: a scratch build or the served index."""
+    """An index that answers searches: a scratch build, or the one that is served."""
 
     async def search(
-        self, question: str, *, top_k: int, where: Filter = _EVERYTHING
+        self, question: str, *, top_k: int, where: Filter = EVERYTHING
     ) -> SearchOutcome:
         """Return what the engine finds."""
         ...
@@ -42,12 +43,24 @@ class Observation:
     kind: Kind
     band: str
     signals: dict[str, float]
-    nearest: tuple[str, ...]
+    nearest: tuple[str, ...] = ()
 
     @property
     def is_answerable(self) -> bool:
         """Whether the corpus answers it."""
         return self.kind != "unanswerable"
+
+
+async def observe_set(searches: Searches, eval_set: EvalSet) -> tuple[Observation, ...]:
+    """Search for every question of a set whose answerability is known."""
+    known = [one for one in (*eval_set.queries, *eval_set.short) if one.answerable is not False]
+    short = [one for one in known if one.kind == "short"]
+    long = [one for one in known if one.kind != "short"]
+    return (
+        *await observe(searches, short, "short"),
+        *await observe(searches, long, "long"),
+        *await observe(searches, eval_set.unanswerable, "unanswerable"),
+    )
 
 
 async def observe(
@@ -65,7 +78,7 @@ async def observe(
         kind: What they are.
         where: A filter for each question (to hide its labelled sections); None hides nothing.
     """
-    filters = where or [_EVERYTHING] * len(questions)
+    filters = where or [EVERYTHING] * len(questions)
     found: list[Observation] = []
     for question, allowed in zip(questions, filters, strict=True):
         outcome = await searches.search(question.question, top_k=TOP_K, where=allowed)
@@ -76,7 +89,7 @@ async def observe(
                 kind,
                 question.band or kind,
                 numbers_of(outcome.signals),
-                tuple(_snippet(outcome)),
+                tuple(_snippets(outcome)),
             )
         )
     return tuple(found)
@@ -95,9 +108,9 @@ def numbers_of(signals: SearchSignals) -> dict[str, float]:
     }
 
 
-def _snippet(outcome: SearchOutcome) -> list[str]:
+def _snippets(outcome: SearchOutcome) -> list[str]:
     return [
         f"{hit.occurrence.section_heading or hit.occurrence.title} (cosine {hit.cosine:.2f}): "
         f"{' '.join(hit.chunk.text.split())[:_SNIPPET_CHARACTERS]}"
-        for hit in outcome.hits[:2]
+        for hit in outcome.hits[:_NEAREST]
     ]

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from evals.cutters import Cutter
-from evals.sets import EvalSet, Section
+from evals.errors import EvalError
+from evals.observations import EVERYTHING
+from evals.section_documents import section_document
+from evals.sets import EvalSet
 from evals.workbench import Workbench
 from ingestion.dedup import Deduplicated, deduplicate
-from ingestion.document import Block, ParsedDocument
 from ingestion.embedding import embed_passages
-from ingestion.parsers.markdown import markdown_blocks
-from ingestion.parsers.plain import plain_blocks
 from ingestion.records import DocumentRecord, document_digest
 from ingestion.report import Progress, ProgressEvent
 from retrieval.builds import BuildCatalog
@@ -38,7 +37,6 @@ from retrieval.store import Filter
 _COLLECTION = "scratch"
 _WRITE_BATCH = 256
 _CHECK_SECONDS = 3600.0  # a scratch build never changes
-EVERYTHING = Filter(all_labels=True)
 
 
 def silent(event: ProgressEvent) -> None:
@@ -72,11 +70,6 @@ class Scratch:
             SearchRequest(query=question, top_k=top_k, where=where, profile=profile)
         )
 
-    def without(self, section_ids: frozenset[str]) -> Filter:
-        """Return a filter that hides these sections, as if they had never been written."""
-        kept = (c for c, ids in self.sections_of.items() if not section_ids.intersection(ids))
-        return Filter(chunk_ids=tuple(kept), all_labels=True)
-
 
 @asynccontextmanager
 async def open_scratch(
@@ -101,16 +94,33 @@ async def open_scratch(
         bench.embedder, bench.sparse, header_format=cutter.header_format, chunker=cutter.name
     )
     catalog = BuildCatalog(bench.directory / scratch_key(eval_set, stamp), _COLLECTION)
-    manifest = await catalog.current()
-    if manifest is None:
+    if await catalog.current() is None:
         unique = await asyncio.to_thread(_cut_all, eval_set, cutter)
         points = await _embed(unique, bench, progress)
-        manifest = await _write(catalog, stamp, points, len(eval_set.sections), unique.duplicates)
+        await _write(catalog, stamp, points, len(eval_set.sections), unique.duplicates)
+    async with open_engine_on(catalog, bench, profiles) as scratch:
+        yield scratch
+
+
+@asynccontextmanager
+async def open_engine_on(
+    catalog: BuildCatalog, bench: Workbench, profiles: Mapping[str, SearchProfile]
+) -> AsyncGenerator[Scratch]:
+    """Open the engine on the build in force in a catalogue.
+
+    Args:
+        catalog: Holds a published build.
+        bench: The models the build was made with.
+        profiles: Ways to search, by name; the first is the default.
+    """
+    manifest = await catalog.current()
+    if manifest is None:
+        message = "the scratch build is gone: another evaluation removed it"
+        raise EvalError(message)
     sections_of = await _sections_of(catalog, manifest)
-    embedder = QueryEmbedder(bench.embedder)
     engine = Engine(
         ServingBuilds(catalog, _accept, keep_seconds=0.0, check_seconds=_CHECK_SECONDS),
-        embedder,
+        QueryEmbedder(bench.embedder),
         bench.sparse,
         profiles=profiles,
         default_profile=next(iter(profiles)),
@@ -126,36 +136,6 @@ def scratch_key(eval_set: EvalSet, stamp: Stamp) -> str:
     hashed = hashlib.sha256(eval_set.corpus_digest.encode())
     hashed.update(stamp.model_dump_json().encode())
     return f"{eval_set.name}-{hashed.hexdigest()[:16]}"
-
-
-def section_document(section: Section) -> ParsedDocument:
-    """Return a section as a document whose header is ``path > heading``.
-
-    The first line becomes the heading when it repeats it, so that it is not embedded twice.
-    """
-    text = section.text
-    blocks = tuple(_blocks(section))
-    path = urlsplit(section.url).path.strip("/") if section.url else section.title
-    has_heading = any(block.kind == "heading" for block in blocks)
-    title = path if has_heading or not section.heading else f"{path} > {section.heading}"
-    return ParsedDocument(
-        document_id=section.id, title=title, url=section.url, text=text, blocks=blocks
-    )
-
-
-def _blocks(section: Section) -> Iterator[Block]:
-    text = section.text
-    start = len(text) - len(text.lstrip())
-    end = text.find("\n", start) if "\n" in text[start:] else len(text)
-    if section.heading and text[start:end].strip(" #") == section.heading.strip():
-        yield Block("heading", start, end, level=1, heading=section.heading)
-        start = end
-    is_markdown = "```" in text or "\n|" in text or "\n#" in text
-    if is_markdown:
-        yield from markdown_blocks(text[start:], start)
-    else:
-        for block in plain_blocks(text[start:]):
-            yield Block(block.kind, block.start + start, block.end + start)
 
 
 async def _embed(unique: Deduplicated, bench: Workbench, progress: Progress) -> list[Point]:
@@ -174,17 +154,16 @@ async def _embed(unique: Deduplicated, bench: Workbench, progress: Progress) -> 
 
 async def _write(
     catalog: BuildCatalog, stamp: Stamp, points: Sequence[Point], documents: int, duplicates: int
-) -> Manifest:
+) -> None:
     writer = await catalog.create(stamp, "default")
     try:
         for at in range(0, len(points), _WRITE_BATCH):
             await writer.write(points[at : at + _WRITE_BATCH])
-        manifest = await writer.finish(documents=documents, duplicates=duplicates)
+        await writer.finish(documents=documents, duplicates=duplicates)
         await writer.publish()
     except BaseException:
         await writer.abort()
         raise
-    return manifest
 
 
 async def _sections_of(catalog: BuildCatalog, manifest: Manifest) -> dict[str, tuple[str, ...]]:

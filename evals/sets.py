@@ -40,6 +40,7 @@ class Section(Row):
 class Question(Row):
     """One question with its label.
 
+    ``also`` holds quotes of other passages that answer it as well.
     ``kind`` is the file it came from (``long``, ``short``, ``exact_token``, ``unanswerable``)
     unless the row says otherwise; ``band`` is how far an unanswerable question is from the corpus.
     """
@@ -52,6 +53,7 @@ class Question(Row):
     band: str = ""
     topic: str = ""
     quote: str = ""
+    also: tuple[str, ...] = ()
     token: str = ""
 
 

@@ -142,6 +142,8 @@ class ToolChannel:
             ) from error
         except httpx.TimeoutException as error:
             raise KnowledgeTimeoutError("the tool server does not answer") from error
+        except httpx.DecodingError as error:
+            raise ToolContractError("the tool server's answer cannot be decoded") from error
         except httpx.TransportError:
             return await self._send_again(headers, body)
 
@@ -150,7 +152,7 @@ class ToolChannel:
         # so asking once more on a new connection is safe.
         try:
             return await self._http.post(self._url, headers=headers, content=body)
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise KnowledgeUnavailableError("the tool server cannot be reached") from error
 
 

@@ -126,7 +126,9 @@ def parse_reply(
 def _body(method: str, params: dict[str, JsonValue], traceparent: str) -> bytes:
     meta = _META | {"traceparent": traceparent} if traceparent else _META
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params | {"_meta": meta}}
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    # A model's argument may hold half of a surrogate pair, which no encoding can carry.
+    return text.encode("utf-8", "replace")
 
 
 def _last_event(body: bytes) -> bytes:

@@ -21,6 +21,8 @@ from service.tokens import Branch, Claims, TokenSigner
 GATEWAY_NAME = "gateway"
 """Name of the fixed token of an agent gateway: its calls are told apart by it and by their time."""
 
+SIGNED = "signed"
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -32,6 +34,16 @@ class Caller:
 
     name: str
     claims: Claims
+
+    @property
+    def rate_key(self) -> str:
+        """Whose calls are counted together: one ask's, or one fixed token's.
+
+        Empty for the API's own calls outside an ask, which it limits by its own callers.
+        """
+        if self.claims.branch == "service":
+            return ""
+        return self.claims.ask_id or ("" if self.name == SIGNED else self.name)
 
 
 class GrantedToken(AccessToken):
@@ -85,7 +97,7 @@ class TokenGate:
             claims = self._signer.verify(token, now=self._clock())
         except TokenError:
             return None
-        return Caller(name="signed", claims=claims)
+        return Caller(name=SIGNED, claims=claims)
 
 
 def current_caller() -> Caller:

@@ -119,8 +119,8 @@ class CallDesk:
         if tool is None:
             raise UnknownToolError(f"there is no tool named {storable_name(name)!r}")
         self._trail.require_room()
-        if caller.claims.branch != "service":
-            self._rate.spend(caller.claims.ask_id or caller.name)
+        if limited := caller.rate_key:
+            self._rate.spend(limited)
         async with asyncio.timeout(self._timeout_seconds), self._turnstile.turn():
             checked = tool.fn_metadata.validate_arguments(dict(arguments))
             result: BaseModel = await tool.fn(**checked)

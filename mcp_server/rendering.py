@@ -30,7 +30,8 @@ def _(result: SearchResult) -> str:
     if not result.hits:
         return "No passage was found."
     passages = (_passage(number, hit) for number, hit in enumerate(result.hits, start=1))
-    return "\n\n".join((f"{len(result.hits)} passages. {_QUOTED}", *passages))
+    count = f"{len(result.hits)} passage{'s' if len(result.hits) > 1 else ''}"
+    return "\n\n".join((f"{count}. {_QUOTED}", *passages))
 
 
 @render.register

@@ -7,6 +7,7 @@ stays connected while the server behind it restarts.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -37,6 +38,7 @@ _log = get_logger(__name__)
 
 _PROTOCOL_VERSION = "2026-07-28"
 _CONNECT_SECONDS = 2.0
+_SECRETS_FILE = "secrets.json"
 _AWAY = "the tool server cannot be reached; start it with `vouch up`"
 
 
@@ -45,7 +47,8 @@ class BridgeSettings(ServiceSettings):
 
     mcp_url: str = Field(default="http://127.0.0.1:8001", description="Where the tool server is.")
     mcp_token: SecretStr = Field(
-        default=SecretStr(""), description="Fixed bearer token for search."
+        default=SecretStr(""),
+        description="Fixed bearer token; unset: the one `vouch up` keeps in the data folder.",
     )
 
 
@@ -120,8 +123,23 @@ def main() -> None:
     settings = BridgeSettings()
     configure_logging(settings, process="mcp-stdio")
     root = settings.mcp_url.rstrip("/").removesuffix("/mcp")
-    bridge = Bridge(f"{root}/mcp", settings.mcp_token.get_secret_value())
+    bridge = Bridge(f"{root}/mcp", token_of(settings))
     asyncio.run(_serve(bridge_server(bridge)))
+
+
+def token_of(settings: BridgeSettings) -> str:
+    """Return the token to call with; empty when there is none, which the server then refuses.
+
+    Args:
+        settings: A token given there wins over the one that ``vouch up`` made.
+    """
+    if given := settings.mcp_token.get_secret_value():
+        return given
+    path = settings.data_dir / _SECRETS_FILE
+    if not path.is_file():
+        return ""
+    secrets: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    return secrets.get("VOUCH_MCP_TOKEN", "")
 
 
 async def _serve(server: Server) -> None:

@@ -59,6 +59,11 @@ class CalibrationStore:
         async with self._database.read() as session:
             return (await session.exec(query.limit(1))).first()
 
+    async def find(self, calibration_id: str) -> CalibrationRecord | None:
+        """Return the artefact with this id, active or not, or None."""
+        async with self._database.read() as session:
+            return await session.get(CalibrationRecord, calibration_id)
+
     async def all(self) -> Sequence[CalibrationRecord]:
         """Return every artefact, newest first."""
         query = select(CalibrationRecord).order_by(col(CalibrationRecord.created_at).desc())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from storage.asks import AskRecord
 from storage.audit import AuditEntry
 from storage.calibrations import CalibrationRecord
+from storage.feedback import FeedbackRecord
 from storage.schema import Table
 
-TABLES = (AskRecord, AuditEntry, CalibrationRecord)
+TABLES = (AskRecord, AuditEntry, CalibrationRecord, FeedbackRecord)
 METADATA = Table.metadata

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 from agent.contract import Agent
 from backend.app import create_app
 from backend.index_watch import IndexWatch
+from backend.ports import SufficiencyCheck
 from backend.services import Services, compose
 from backend.settings import ApiSettings
 from storage import migrate
@@ -46,7 +47,12 @@ Compose = Callable[..., Awaitable[Services]]
 async def make_services(settings: ApiSettings) -> AsyncIterator[Compose]:
     async with AsyncExitStack() as stack:
 
-        async def make(knowledge: FakeKnowledge, agent: Agent, **changes: object) -> Services:
+        async def make(
+            knowledge: FakeKnowledge,
+            agent: Agent,
+            sufficiency: SufficiencyCheck | None = None,
+            **changes: object,
+        ) -> Services:
             adjusted = settings.model_copy(update=changes)
             database = Database(adjusted.database_url)
             stack.push_async_callback(database.close)
@@ -54,7 +60,7 @@ async def make_services(settings: ApiSettings) -> AsyncIterator[Compose]:
             index = IndexWatch(knowledge, fresh_seconds=-1.0)
             return compose(
                 adjusted, knowledge, agent, database=database, registry=CollectorRegistry(),
-                index=index,
+                index=index, sufficiency=sufficiency,
             )  # fmt: skip
 
         yield make

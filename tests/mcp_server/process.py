@@ -70,6 +70,16 @@ class ServerProcess:
         """End the process gracefully and return its exit code."""
         return await self._end(signal.SIGTERM)
 
+    def pause(self) -> None:
+        """Stop the process where it is, so that it hangs with its port open."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let a paused process go on."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGCONT)
+
     async def _end(self, how: signal.Signals) -> int:
         assert self.process is not None
         if self.process.returncode is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import httpx
 import pytest
 from pydantic import JsonValue
@@ -45,10 +47,11 @@ async def test_no_token_no_call(path: str) -> None:
         "fixed-token-for-test",
         sign(claims())[:-2] + "xx",
         sign(claims()).partition(".")[0] + ".",
+        sign(replace(claims(), expires_at=1.0)),
         "é" * 40,
         "." * 10_000,
     ],
-    ids=["nearly", "forged", "unsigned", "not-ascii", "dots"],
+    ids=["nearly", "forged", "unsigned", "expired", "not-ascii", "dots"],
 )
 async def test_a_token_that_is_not_ours_is_refused(token: str) -> None:
     async with serve() as running:
@@ -141,3 +144,18 @@ async def test_an_unknown_tool_is_refused_in_the_same_form() -> None:
     async with serve() as running:
         answer = result_of(await call_modern(running.url, "drop_tables", {}))
     assert "unknown_tool" in str(answer["content"])
+
+
+async def test_text_that_is_no_unicode_is_refused_and_recorded() -> None:
+    async with serve() as running:
+        body = b"""{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_kb",
+            "arguments":{"query":"half \\ud800 pair"},"_meta":{
+            "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities":{}}}}"""
+        headers = modern_headers("tools/call", name="search_kb")
+        headers["content-type"] = "application/json"
+        async with httpx.AsyncClient(trust_env=False) as client:
+            response = await client.post(f"{running.url}/mcp", headers=headers, content=body)
+        await running.sink.wrote.wait()
+    assert "bad_arguments" in str(result_of(response)["content"])
+    assert running.sink.stored[0].arguments == {"query": "half ? pair"}

@@ -10,6 +10,7 @@ from knowledge.errors import KnowledgeUnavailableError, ToolRefusedError
 from mcp_server.errors import OverloadedError, RateLimitedError
 from mcp_server.limits import RateLimit, Turnstile
 from tests.mcp_server.fakes import FakeEngine, FakeOpener
+from tests.mcp_server.raw import call_modern, result_of
 from tests.mcp_server.serving import claims, connect, serve
 
 
@@ -68,6 +69,23 @@ async def test_one_ask_over_its_rate_does_not_slow_another() -> None:
             await first.search_kb("limit", 1)
         await client.bind(claims(ask_id="two")).search_kb("limit", 1)
     assert refused.value.code == "rate_limited"
+
+
+async def test_the_apis_own_calls_outside_an_ask_are_not_counted() -> None:
+    async with serve(mcp_calls_per_minute=1) as running, connect(running.url) as client:
+        direct = client.bind(claims("direct", ask_id=""))
+        for _ in range(3):
+            await direct.search_kb("limit", 1)
+        for _ in range(3):
+            await client.read_audit("ask-1")
+
+
+async def test_a_fixed_token_is_counted_by_its_name() -> None:
+    async with serve(mcp_calls_per_minute=1) as running:
+        first = await call_modern(running.url, "search_kb", {"query": "limit"})
+        second = await call_modern(running.url, "search_kb", {"query": "limit"})
+    assert result_of(first).get("isError") is not True
+    assert "rate_limited" in str(result_of(second)["content"])
 
 
 async def test_more_calls_than_may_wait_are_refused_at_once() -> None:

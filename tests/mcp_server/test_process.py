@@ -12,7 +12,7 @@ import pytest
 from ingestion.run import ingest
 from ingestion.settings import IngestionSettings
 from ingestion.sources import source_from
-from knowledge.errors import KnowledgeUnavailableError
+from knowledge.errors import KnowledgeTimeoutError, KnowledgeUnavailableError
 from tests.environment import environment
 from tests.ingestion.fakes import Recorder
 from tests.mcp_server.process import ServerProcess
@@ -36,6 +36,22 @@ async def server(tmp_path: Path, free_port: int) -> AsyncIterator[ServerProcess]
     await process.start()
     yield process
     await process.kill()
+
+
+async def test_a_process_that_hangs_costs_its_callers_their_deadline_and_no_more(
+    server: ServerProcess,
+) -> None:
+    async with connect(server.url, timeout_seconds=0.5) as client:
+        await client.ping()
+        server.pause()
+        outcomes = await asyncio.gather(
+            *(client.bind(claims()).search_kb("limit", 1) for _ in range(8)),
+            return_exceptions=True,
+        )
+        server.resume()
+        assert {type(outcome) for outcome in outcomes} == {KnowledgeTimeoutError}
+    async with connect(server.url) as client:
+        await client.ping()
 
 
 async def ingest_guide(data_dir: Path, folder: Path, text: str = GUIDE) -> str:

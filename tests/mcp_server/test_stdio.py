@@ -12,9 +12,11 @@ from mcp.client.stdio import stdio_client
 from mcp.shared.exceptions import MCPError
 from mcp.types import TextContent
 
+from cli.secrets import ensure_secrets
 from knowledge.contracts import ToolFailure
 from knowledge.tools import TOOL_NAMES
-from mcp_server.stdio import Bridge, bridge_server
+from mcp_server.stdio import Bridge, BridgeSettings, bridge_server, token_of
+from tests.environment import environment
 from tests.mcp_server.serving import TOKEN, serve
 
 
@@ -39,6 +41,16 @@ async def test_a_host_over_standard_streams_lists_and_calls_the_tools() -> None:
     (content,) = result.content
     assert isinstance(content, TextContent)
     assert "Passage 1" in content.text
+
+
+def test_the_token_that_the_launcher_made_is_found_in_the_data_folder(tmp_path: Path) -> None:
+    with environment(VOUCH_DATA_DIR=str(tmp_path)):
+        assert token_of(BridgeSettings()) == ""
+        ensure_secrets(tmp_path, {})
+        made = token_of(BridgeSettings())
+    with environment(VOUCH_DATA_DIR=str(tmp_path), VOUCH_MCP_TOKEN="given"):
+        assert token_of(BridgeSettings()) == "given"
+    assert len(made) >= 32
 
 
 async def test_a_host_stays_connected_while_the_server_is_away(free_port: int) -> None:
