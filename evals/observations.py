@@ -53,9 +53,9 @@ class Observation:
 
 async def observe_set(searches: Searches, eval_set: EvalSet) -> tuple[Observation, ...]:
     """Search for every question of a set whose answerability is known."""
-    known = [one for one in (*eval_set.queries, *eval_set.short) if one.answerable is not False]
-    short = [one for one in known if one.kind == "short"]
-    long = [one for one in known if one.kind != "short"]
+    queries = [one for one in eval_set.queries if one.answerable is not False]
+    short = [*eval_set.short, *(one for one in queries if one.kind == "short")]
+    long = [one for one in queries if one.kind != "short"]
     return (
         *await observe(searches, short, "short"),
         *await observe(searches, long, "long"),

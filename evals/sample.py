@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from pydoc_data.topics import topics
 
@@ -24,11 +24,9 @@ from evals.quotes import holds
 from evals.scratch import Scratch, open_engine_on, silent
 from evals.sets import EvalSet, Question, load_set
 from evals.workbench import Workbench
-from ingestion.composition import IngestionTools
 from ingestion.records import BuildRecords
 from ingestion.report import Progress
 from ingestion.run import run
-from ingestion.settings import IngestionSettings
 from ingestion.sources import sample_sources
 from retrieval.builds import BuildCatalog
 from retrieval.profiles import SearchProfile
@@ -84,28 +82,16 @@ class Found:
 
 
 @asynccontextmanager
-async def open_sample(
-    bench: Workbench,
-    settings: IngestionSettings,
-    *,
-    progress: Progress = silent,
-) -> AsyncGenerator[Sample]:
+async def open_sample(bench: Workbench, *, progress: Progress = silent) -> AsyncGenerator[Sample]:
     """Index the sample corpus into its own place and open it.
 
     Args:
         bench: Models, and the cache.
-        settings: How documents are cut.
         progress: Called while passages are embedded.
     """
     catalog = BuildCatalog(bench.directory, _COLLECTION)
-    tools = IngestionTools(
-        embedder=bench.embedder,
-        sparse=bench.sparse,
-        catalog=catalog,
-        vectors=bench.vectors,
-        records=BuildRecords(bench.directory / "records"),
-    )
-    await run(sample_sources(), tools, settings, progress)
+    tools = replace(bench.tools, catalog=catalog, records=BuildRecords(bench.directory / "records"))
+    await run(sample_sources(), tools, bench.settings, progress)
     async with open_engine_on(catalog, bench, SAMPLE_PROFILES) as scratch:
         eval_set = load_set(SET_FOLDER)
         yield Sample(eval_set, scratch, tuple(_unlabelled(eval_set)))

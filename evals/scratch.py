@@ -24,6 +24,7 @@ from ingestion.embedding import embed_passages
 from ingestion.records import DocumentRecord, document_digest
 from ingestion.report import Progress, ProgressEvent
 from retrieval.builds import BuildCatalog
+from retrieval.catalog import Catalog
 from retrieval.chunk import Point
 from retrieval.engine import Engine
 from retrieval.manifest import Manifest, Stamp
@@ -104,7 +105,7 @@ async def open_scratch(
 
 @asynccontextmanager
 async def open_engine_on(
-    catalog: BuildCatalog, bench: Workbench, profiles: Mapping[str, SearchProfile]
+    catalog: Catalog, bench: Workbench, profiles: Mapping[str, SearchProfile]
 ) -> AsyncGenerator[Scratch]:
     """Open the engine on the build in force in a catalogue.
 
@@ -143,7 +144,7 @@ async def _embed(unique: Deduplicated, bench: Workbench, progress: Progress) -> 
         [chunk.text_for_embedding for chunk in unique.chunks],
         embedder=bench.embedder,
         cache=bench.vectors,
-        workers=bench.workers,
+        workers=bench.settings.ingest_workers,
         progress=progress,
     )
     return [
@@ -166,7 +167,7 @@ async def _write(
         raise
 
 
-async def _sections_of(catalog: BuildCatalog, manifest: Manifest) -> dict[str, tuple[str, ...]]:
+async def _sections_of(catalog: Catalog, manifest: Manifest) -> dict[str, tuple[str, ...]]:
     opened = await catalog.open(manifest.build)
     found: dict[str, tuple[str, ...]] = {}
     try:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from evals.cutters import Cutter, StructuralCutter
+from ingestion.composition import IngestionTools, open_tools
 from ingestion.run import chunk_rules
 from ingestion.settings import IngestionSettings
 from retrieval.embedding import DenseEmbedder
-from retrieval.opening import open_embedder, open_sparse_encoder, open_vectors
 from retrieval.sparse import SparseEncoder
 from retrieval.vectors import VectorCache
 
@@ -21,38 +22,49 @@ class Workbench:
     """Open models and the places where scratch builds go.
 
     Attributes:
+        settings: Of the pipeline that makes the served index.
+        tools: The pipeline's own; the side store of vectors is shared with the served index.
         directory: Where scratch builds are cached.
-        cutter: The chunker of the default profile.
-        workers: Threads that run the embedding model at once.
+        cutter: The pipeline's chunker.
     """
 
+    settings: IngestionSettings
+    tools: IngestionTools
     directory: Path
-    embedder: DenseEmbedder
-    sparse: SparseEncoder
-    vectors: VectorCache
     cutter: Cutter
-    workers: int
+
+    @property
+    def embedder(self) -> DenseEmbedder:
+        """The dense model."""
+        return self.tools.embedder
+
+    @property
+    def sparse(self) -> SparseEncoder:
+        """The sparse encoder."""
+        return self.tools.sparse
+
+    @property
+    def vectors(self) -> VectorCache:
+        """The side store of vectors."""
+        return self.tools.vectors
 
 
-@contextmanager
-def open_workbench(settings: IngestionSettings) -> Generator[Workbench]:
-    """Load the models of these settings; the side store is the served index's own.
+@asynccontextmanager
+async def open_workbench(settings: IngestionSettings) -> AsyncGenerator[Workbench]:
+    """Load the models of these settings.
 
     Raises:
         ModelUnavailableError: The embedding model is not on this machine.
     """
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
-    embedder = open_embedder(settings)
-    vectors = open_vectors(settings)
-    rules = chunk_rules(settings, embedder.spec.input_limit_tokens)
+    await asyncio.to_thread(settings.data_dir.mkdir, parents=True, exist_ok=True)
+    tools = await asyncio.to_thread(open_tools, settings)
+    rules = chunk_rules(settings, tools.embedder.spec.input_limit_tokens)
     try:
         yield Workbench(
+            settings=settings,
+            tools=tools,
             directory=settings.data_dir / "evals",
-            embedder=embedder,
-            sparse=open_sparse_encoder(),
-            vectors=vectors,
-            cutter=StructuralCutter(embedder.tokenizer, rules),
-            workers=settings.ingest_workers,
+            cutter=StructuralCutter(tools.embedder.tokenizer, rules),
         )
     finally:
-        vectors.close()
+        await tools.close()
