@@ -11,7 +11,7 @@ from ingestion.drafts import Draft
 from ingestion.header import build_header
 from ingestion.repetition import Span, repeated_lines
 from ingestion.sections import Section, split_sections
-from ingestion.spans import TokenSpans
+from ingestion.spans import TokenSpans, shorten_rulers
 from ingestion.units import Unit, UnitCutter
 from retrieval.chunk import JsonScalar
 
@@ -67,7 +67,7 @@ class ChunkRules:
     @property
     def name(self) -> str:
         """Name and parameters, part of a build's stamp."""
-        return f"structural-1({self.target_tokens}/{self.overlap_tokens})"
+        return f"structural-2({self.target_tokens}/{self.overlap_tokens})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class _StructuralChunker:
         self._document = document
         self._tokenizer = tokenizer
         self._rules = rules
-        self._spans = TokenSpans(tokenizer.offsets(document.text))
+        self._spans = TokenSpans(document.text, tokenizer.offsets(document.text))
         self._cutter = UnitCutter(document.text, self._spans, rules.body_tokens)
         self._repeated = 0
 
@@ -233,7 +233,7 @@ class _StructuralChunker:
                 if unit.header and unit.header != units[at - 1].header:
                     parts.append(f"{unit.header}\n")
             parts.append(text[unit.start : unit.end])
-        return "".join(parts).strip("\n")
+        return shorten_rulers("".join(parts)).strip("\n")
 
     def _draft(self, owner: Section, units: Sequence[Unit], embedded: str, position: int) -> Draft:
         document = self._document

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ingestion.fetch import Fetcher, FetchLimits
+from ingestion.guarded_transport import GuardedTransport
 from ingestion.parsers.sandbox import ParseLimits, ParserProcess
 from ingestion.reading import FileParser
 from ingestion.records import BuildRecords
@@ -24,6 +26,7 @@ class IngestionTools:
     """
 
     parser: FileParser
+    fetcher: Fetcher
 
     embedder: DenseEmbedder
     sparse: SparseEncoder
@@ -34,6 +37,7 @@ class IngestionTools:
     async def close(self) -> None:
         """Release files, connections and the parser's process."""
         self.parser.close()
+        self.fetcher.close()
         self.vectors.close()
         await self.catalog.close()
 
@@ -47,9 +51,24 @@ def open_tools(settings: IngestionSettings) -> IngestionTools:
     """
     return IngestionTools(
         parser=ParserProcess(ParseLimits(settings.parse_seconds)),
+        fetcher=open_fetcher(settings),
         embedder=open_embedder(settings),
         sparse=open_sparse_encoder(),
         catalog=open_catalog(settings),
         vectors=open_vectors(settings),
         records=BuildRecords(settings.records_dir),
     )
+
+
+def open_fetcher(settings: IngestionSettings) -> Fetcher:
+    """Return what reads addresses, private ones out of its reach."""
+    limits = FetchLimits(
+        seconds=settings.fetch_seconds,
+        most_bytes=settings.ingest_max_bytes,
+        most_pages=settings.fetch_most_pages,
+        site_seconds=settings.fetch_site_seconds,
+    )
+    transport = GuardedTransport(
+        allowed_hosts=settings.allowed_hosts, private_hosts=settings.private_hosts
+    )
+    return Fetcher(limits, transport)

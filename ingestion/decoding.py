@@ -41,7 +41,7 @@ def _decode(data: bytes) -> str:
     sample = data[:_SAMPLE_BYTES]
     wide = _guess_wide(sample)
     if wide:
-        return _strict(data, wide)
+        return _printable(_strict(data, wide))
     controls = sum(1 for byte in sample if byte < 32 and byte not in _ALLOWED_CONTROLS)  # noqa: PLR2004
     if 0 in sample or controls > _CONTROL_SHARE * len(sample):
         raise UnreadableError("binary data, not text")
@@ -86,6 +86,16 @@ def _western(data: bytes) -> str:
         for character in set(beyond)
     )
     return text if is_plausible else ""
+
+
+def _printable(text: str) -> str:
+    sample = text[:_SAMPLE_BYTES]
+    odd = sum(
+        1 for c in sample if unicodedata.category(c) in {"Cc", "Cn", "Co"} and c not in "\t\n\r"
+    )
+    if odd > _CONTROL_SHARE * len(sample):
+        raise UnreadableError("binary data, not text")
+    return text
 
 
 def _strict(data: bytes, encoding: str) -> str:

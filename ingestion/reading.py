@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Protocol
 
 from ingestion.document import Parsed, ParsedDocument, RawContent
-from ingestion.errors import SourceError, UnreadableError
-from ingestion.fetch import FetchLimits, fetch
+from ingestion.errors import UnreadableError
+from ingestion.fetch import Fetcher
 from ingestion.parsers.sniffing import SUFFIXES
+from ingestion.paths import check_path, files_under
 from ingestion.sample import reference_documents
+from ingestion.site import read_site
 from ingestion.sources import Source
 
 
@@ -51,45 +53,49 @@ class ReadFile:
 
 @dataclass(frozen=True, slots=True)
 class SourceReader:
-    """Reads sources with one parser, inside limits."""
+    """Reads sources with one parser, inside limits.
+
+    Attributes:
+        roots: Folders that paths must be in; empty allows any.
+    """
 
     parser: FileParser
-    limits: FetchLimits
+    fetcher: Fetcher
+    roots: tuple[Path, ...] = ()
 
     def read(self, source: Source) -> Iterator[ReadFile]:
         """Yield every file of a source, in the order of their names.
 
         Raises:
-            SourceError: The source as a whole is not there.
+            SourceError: The source as a whole is not there, or may not be read.
         """
         if source.kind == "reference":
             for document in reference_documents():
                 yield ReadFile(document.document_id, (document,))
         elif source.kind == "url":
-            yield self._parsed(fetch(source.location, self.limits))
+            for page in read_site(source.location, self.fetcher):
+                if isinstance(page, RawContent):
+                    yield self._parsed(page)
+                else:
+                    yield ReadFile(page[0], reason=page[1])
         else:
             yield from self._path(source)
 
     def _path(self, source: Source) -> Iterator[ReadFile]:
-        root = Path(source.location)
-        if not root.exists():
-            raise SourceError(f"{root}: nothing there")
+        root = check_path(source.location, self.roots)
         if root.is_file():
             yield self._file(source, root, root.name)
             return
-        for path in sorted(root.rglob("*")):
-            relative = path.relative_to(root)
-            is_hidden = any(part.startswith(".") for part in relative.parts)
-            if path.suffix.lower() in SUFFIXES and not is_hidden and not path.is_dir():
-                yield self._file(source, path, relative.as_posix())
+        for path in files_under(root, SUFFIXES, glob=source.glob):
+            yield self._file(source, path, path.relative_to(root).as_posix())
 
     def _file(self, source: Source, path: Path, name: str) -> ReadFile:
         if path.is_symlink():
             return ReadFile(name, reason="a symbolic link, which is not followed")
         try:
             status = path.stat()
-            if status.st_size > self.limits.most_bytes:
-                return ReadFile(name, reason=f"larger than {self.limits.most_bytes} bytes")
+            if status.st_size > self.fetcher.limits.most_bytes:
+                return ReadFile(name, reason=f"larger than {self.fetcher.limits.most_bytes} bytes")
             data = path.read_bytes()
         except OSError as error:
             return ReadFile(name, reason=f"cannot be read: {error.strerror}")

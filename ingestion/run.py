@@ -18,7 +18,6 @@ from ingestion.dedup import Deduplicated, deduplicate
 from ingestion.embedding import embed_passages
 from ingestion.errors import EmptyRunError
 from ingestion.exclusive import exclusive
-from ingestion.fetch import FetchLimits
 from ingestion.gathering import Gathered, Gatherer
 from ingestion.header import HEADER_FORMAT
 from ingestion.reading import SourceReader
@@ -76,9 +75,7 @@ async def run(
     spec = tools.embedder.spec
     rules = chunk_rules(settings, spec.input_limit_tokens)
     gatherer = Gatherer(
-        reader=SourceReader(
-            tools.parser, FetchLimits(settings.fetch_seconds, settings.ingest_max_bytes)
-        ),
+        reader=SourceReader(tools.parser, tools.fetcher, settings.roots),
         tokenizer=tools.embedder.tokenizer,
         rules=rules,
         chunking=f"{rules.name}; {HEADER_FORMAT}; {spec.name}",

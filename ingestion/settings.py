@@ -30,6 +30,21 @@ class IngestionSettings(RetrievalSettings):
     fetch_seconds: float = Field(
         default=20.0, gt=0, le=600, description="Deadline of one fetched address."
     )
+    fetch_most_pages: int = Field(
+        default=1000, ge=1, le=100_000, description="Pages of one sitemap or llms.txt."
+    )
+    fetch_site_seconds: float = Field(
+        default=1800.0, gt=0, description="Deadline of all pages of a sitemap or llms.txt."
+    )
+    fetch_allowed_hosts: str = Field(
+        default="", description="Hosts that may be read, comma separated; empty: all public ones."
+    )
+    fetch_private_hosts: str = Field(
+        default="", description="Hosts that may be private, comma separated; empty: none."
+    )
+    ingest_roots: str = Field(
+        default="", description="Folders that paths must be in, comma separated; empty: any."
+    )
     parse_seconds: float = Field(
         default=60.0, gt=0, le=3600, description="Deadline of the parser for one file."
     )
@@ -44,6 +59,21 @@ class IngestionSettings(RetrievalSettings):
     )
 
     @property
+    def roots(self) -> tuple[Path, ...]:
+        """Folders that paths must be in."""
+        return tuple(Path(root).expanduser() for root in _listed(self.ingest_roots))
+
+    @property
+    def allowed_hosts(self) -> tuple[str, ...]:
+        """Hosts that may be read; empty means all public ones."""
+        return _listed(self.fetch_allowed_hosts)
+
+    @property
+    def private_hosts(self) -> tuple[str, ...]:
+        """Hosts that may be private."""
+        return _listed(self.fetch_private_hosts)
+
+    @property
     def records_dir(self) -> Path:
         """What each build was made from."""
         return self.data_dir / "records" / self.collection
@@ -52,3 +82,7 @@ class IngestionSettings(RetrievalSettings):
     def lock_path(self) -> Path:
         """Held while a run writes to the collection."""
         return self.data_dir / "records" / f"{self.collection}.lock"
+
+
+def _listed(value: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in value.split(",") if part.strip())

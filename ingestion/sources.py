@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
 
+from ingestion.addresses import check_url
 from ingestion.errors import SourceError
 from ingestion.sample import DOCS_SOURCE, REFERENCE_SOURCE, docs_folder
 
@@ -22,6 +22,7 @@ class Source:
         location: A path or an address; empty for the packaged reference.
         base_url: Address under which a path's files are published; empty when they are not.
         labels: Access labels of every document in it; empty means public.
+        glob: Pattern of a folder's files, relative to it; empty takes all.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Source:
     location: str = ""
     base_url: str = ""
     labels: tuple[str, ...] = ()
+    glob: str = ""
 
 
 def sample_sources() -> tuple[Source, ...]:
@@ -48,11 +50,9 @@ def source_from(
     Raises:
         SourceError: The address is neither http nor https, or nothing is at the path.
     """
-    parts = urlsplit(argument)
     if "://" in argument:
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise SourceError(f"{argument}: only http and https addresses are read")
-        return Source(name or parts.hostname, "url", argument, labels=labels)
+        host, _ = check_url(argument)
+        return Source(name or host, "url", argument, labels=labels)
     path = Path(argument).expanduser()
     if not path.exists():
         raise SourceError(f"{argument}: nothing there")

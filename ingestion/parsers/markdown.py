@@ -24,6 +24,7 @@ from ingestion.slugs import SlugCounter
 
 _LEAVES = {"paragraph_open", "html_block"}
 _CODE = {"fence", "code_block"}
+_DEEPEST = 16  # of the twenty levels that the Markdown parser follows
 _EXPLICIT_ANCHOR = re.compile(r"\s*\{#([\w.:-]+)\}\s*$|\s*\{/\*\s*([\w.:-]+)\s*\*/\}\s*$")
 
 
@@ -109,6 +110,8 @@ class _Walk:
             return Block("code", start, end)
         if token.type == "table_open":
             return Block("table", start, end, header_end=min(end, self.lines.start(first + 2)))
+        if token.type.endswith("_open") and token.level >= _DEEPEST:
+            return Block("text", start, end)  # the Markdown parser reads no deeper
         if token.type == "html_block" and self._is_comment(start, end):
             self.dropped["comment"] += 1
             return None

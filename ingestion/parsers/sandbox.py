@@ -62,6 +62,11 @@ class ParserProcess:
         """End the process."""
         self.close()
 
+    @property
+    def process_id(self) -> int:
+        """Id of the child process; 0 while there is none."""
+        return (self._process.pid or 0) if self._process else 0
+
     def parse(self, content: RawContent) -> Parsed:
         """Read one file.
 

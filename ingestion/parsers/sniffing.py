@@ -64,6 +64,7 @@ _ALIASES = {
     "application/x-yaml": "application/yaml",
     "text/yaml": "application/yaml",
 }
+_SUFFIXLESS = frozenset({"", ".1", ".in"})
 _PLAIN = frozenset({"text/plain", "text/markdown", ""})
 _MARKUP = frozenset({"text/plain", "application/xml", "", "application/octet-stream"})
 _PROLOG = r"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*"
@@ -91,6 +92,8 @@ def sniff(content: RawContent) -> str:
     claimed = content.media_type.partition(";")[0].strip().lower()
     by_name = _BY_SUFFIX.get(PurePosixPath(name).suffix.lower(), "")
     kind = by_name or _ALIASES.get(claimed, claimed)
+    if not kind and PurePosixPath(name).suffix.lower() not in _SUFFIXLESS:
+        return ""
     if kind.startswith(_OFFICE) or kind == PDF:
         raise UnreadableError(f"not what its name says: no {kind} begins like this")
     return _text_type(data, kind, PurePosixPath(name).name.lower())

@@ -88,7 +88,7 @@ def test_llms_full_gives_one_document_per_page() -> None:
     [
         ("empty.md", b"  \n", "empty file"),
         ("picture.md", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0", "binary"),
-        ("program.exe", b"MZ\x90\x00", "no parser"),
+        ("program.exe", b"MZ program text", "no parser"),
         ("blank.md", b"---\ntitle: x\n---\n", "no text"),
     ],
 )
@@ -124,3 +124,9 @@ def test_underlined_text_has_sections_definitions_and_code() -> None:
         ("text", 0, ""),
     ]
     assert blocks[4].anchor == "object.__repr__"
+
+
+def test_what_is_nested_too_deeply_for_the_parser_is_still_text() -> None:
+    text = "".join(" " * 2 * n + f"- item {n}\n" for n in range(40))
+    shown = "".join(text[b.start : b.end] for b in markdown(text).blocks)
+    assert all(f"item {n}" in shown for n in range(40))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.composition import IngestionTools
+from ingestion.composition import IngestionTools, open_fetcher
 from ingestion.errors import (
     BusyError,
     CarryOverError,
@@ -71,6 +71,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     embedder = HashEmbedder()
     tools = IngestionTools(
         parser=InlineParser(),
+        fetcher=open_fetcher(settings),
         embedder=embedder,
         sparse=open_sparse_encoder(),
         catalog=open_catalog(settings),
