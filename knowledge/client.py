@@ -39,7 +39,6 @@ from service.tokens import Claims, Scope, TokenSigner
 _CONNECTIONS = 64
 # Shorter than the server keeps an idle connection, so that the client is the one who closes it.
 _KEEP_IDLE_SECONDS = 30.0
-_CONNECT_TIMEOUT_SECONDS = 1.0
 
 
 class KnowledgeClient:
@@ -70,11 +69,8 @@ class KnowledgeClient:
         self._token_seconds = token_seconds
         self._clock = clock
         self._index: IndexInfo | None = None
-        self._http = httpx.AsyncClient(
-            transport=transport,
+        self._transport = transport or httpx.AsyncHTTPTransport(
             trust_env=False,
-            follow_redirects=False,
-            timeout=httpx.Timeout(None, connect=_CONNECT_TIMEOUT_SECONDS),
             limits=httpx.Limits(
                 max_connections=_CONNECTIONS,
                 max_keepalive_connections=_CONNECTIONS,
@@ -83,18 +79,21 @@ class KnowledgeClient:
         )
         root = url.rstrip("/").removesuffix("/mcp")
         self._tools = ToolChannel(
-            f"{root}/mcp", http=self._http, timeout_seconds=timeout_seconds, pin=read_pin()
+            f"{root}/mcp",
+            transport=self._transport,
+            timeout_seconds=timeout_seconds,
+            pin=read_pin(),
         )
         self._service = ToolChannel(
             f"{root}/mcp/service",
-            http=self._http,
+            transport=self._transport,
             timeout_seconds=timeout_seconds,
             pin=None,
         )
 
     async def __aenter__(self) -> Self:
         """Open the connection pool; nothing is sent yet."""
-        await self._http.__aenter__()
+        await self._transport.__aenter__()
         return self
 
     async def __aexit__(
@@ -104,7 +103,7 @@ class KnowledgeClient:
         trace: TracebackType | None,
     ) -> None:
         """Close every connection."""
-        await self._http.__aexit__(kind, error, trace)
+        await self._transport.__aexit__(kind, error, trace)
 
     def bind(self, claims: Claims, *, source: str = "", top_k: int | None = None) -> KnowledgeTools:
         """Return the four tools for one branch of one ask.
