@@ -11,18 +11,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.contract import Evidence
-from backend.citations_edit import with_markers, without_sentences, without_source_list
+from backend.citations_clean import clean
+from backend.citations_edit import with_markers, without_sentences
 from backend.contract import Citation, SentenceView, Span
 from backend.factual import is_factual
-from backend.links import hosts_of, with_inert_links
 from backend.markers import find_markers, keep_markers
 from backend.support import VERIFIED_SUPPORT, Support, support, without_markers
-from backend.taint import repeats_injection, taint_of
 from prose.sentences import Sentence, split_sentences
 
 Policy = Literal["mark", "drop", "refuse"]
-
-_CLEANING_PASSES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +74,8 @@ def cite(raw_text: str, evidence: Sequence[Evidence], policy: Policy = "mark") -
         The answer. With ``supported`` false nothing in the evidence bears it out.
     """
     passages = {item.number: item for item in evidence}
-    text, removed = _cleaned(raw_text, evidence)
-    text, injected = _without_injections(text, evidence)
-    attributed = False
+    cleaned = clean(raw_text, evidence)
+    text, attributed = cleaned.text, False
     if not find_markers(text):
         text, attributed = _attribute(text, evidence), True
     checked = _check(text, passages)
@@ -94,41 +90,12 @@ def cite(raw_text: str, evidence: Sequence[Evidence], policy: Policy = "mark") -
         text=text,
         citations=citations,
         sentences=tuple(_view(each) for each in checked),
-        removed_markers=removed,
+        removed_markers=cleaned.removed_markers,
         dropped=dropped,
-        injected=injected,
+        injected=cleaned.injected,
         attributed=attributed and bool(citations),
-        supported=_is_supported(checked, passages, policy, was_injected=bool(injected)),
+        supported=_is_supported(checked, passages, policy, is_suspect=cleaned.is_suspect),
     )
-
-
-def _cleaned(raw_text: str, evidence: Sequence[Evidence]) -> tuple[str, tuple[int, ...]]:
-    """Take out foreign markers, links elsewhere and a closing list of sources.
-
-    What one step takes out can leave work for another, so they are repeated until nothing changes.
-    """
-    numbers = {item.number for item in evidence}
-    hosts = hosts_of(item.source_url for item in evidence)
-    text, removed = raw_text.strip(), list[int]()
-    for _ in range(_CLEANING_PASSES):
-        before = text
-        kept = keep_markers(without_source_list(text), numbers)
-        removed += kept.removed
-        text = keep_markers(with_inert_links(kept.text, hosts), numbers).text.strip()
-        if text == before:
-            break
-    return text, tuple(removed)
-
-
-def _without_injections(text: str, evidence: Sequence[Evidence]) -> tuple[str, tuple[str, ...]]:
-    """Take out what only text aimed at the model says."""
-    taint = taint_of(part for e in evidence for part in (e.text, e.title, e.section_heading))
-    sentences = split_sentences(text)
-    repeated = {i for i, each in enumerate(sentences) if repeats_injection(each.text, taint)}
-    if not repeated:
-        return text, ()
-    taken = tuple(sentences[index].text for index in sorted(repeated))
-    return without_sentences(text, sentences, repeated), taken
 
 
 def _attribute(text: str, evidence: Sequence[Evidence]) -> str:
@@ -188,11 +155,11 @@ def _is_supported(
     passages: Mapping[int, Evidence],
     policy: Policy,
     *,
-    was_injected: bool,
+    is_suspect: bool,
 ) -> bool:
-    """Whether anything may be shown: some cited words, proven ones where a passage was obeyed."""
+    """Whether anything may be shown: some cited words, proven ones in a suspect answer."""
     cited = [each for each in checked if each.by_number and _has_words(each.sentence)]
-    if was_injected and not any(each.is_verified for each in cited):
+    if is_suspect and not any(each.is_verified for each in cited):
         return False
     return bool(cited) and not (policy == "refuse" and _lacks_main(checked, passages))
 

@@ -22,6 +22,16 @@ _INLINE = re.compile(
 _OPENING = re.compile(r"\](?=[(\[])")
 _AUTOLINK = re.compile(r"<+(?P<target>[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*|[^\s<>@]+@[^\s<>@]+)>+")
 _DEFINITION = re.compile(r"^[ \t]{0,3}\[[^\]\n]+\]:", re.MULTILINE)
+_ADDRESS = re.compile(
+    r"(?:(?:https?|ftp)://|(?<![\w@.-]))(?:[\w.-]*@)?"
+    r"(?P<host>(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})\.){1,5}"
+    r"(?:com|org|net|biz|info|io|dev|ai|app|xyz|co|ru|cn|top|site|online|club|shop|live|me|us|uk))"
+    r"(?![\w-]|\.\w)(?::\d+)?(?:/[^\s<>\"'`)\]]*)?",
+    re.IGNORECASE,
+)
+_RESERVED = frozenset({"example.com", "example.org", "example.net"})
+_RESERVED_ENDINGS = (".example.com", ".example.org", ".example.net")
+REMOVED_ADDRESS = "(address removed)"
 _PLAIN_TARGET = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:[/?#][\w\-./?:#=&%~+,;@!$*'()]*)?")
 
 
@@ -54,6 +64,26 @@ def with_inert_links(markdown: str, hosts: AbstractSet[str]) -> str:
         pieces += [markdown[position : match.end()], " "]
         position = match.end()
     return "".join([*pieces, markdown[position:]])
+
+
+def without_unknown_addresses(text: str, known: str) -> str:
+    """Take out web addresses and host names that no evidence contains.
+
+    A model that writes an address nobody showed it has invented it or was told it; either way a
+    reader must not follow it. Code is no exception: a command there is what gets copied.
+
+    Args:
+        text: An answer.
+        known: All texts and addresses of the evidence.
+    """
+    seen = known.casefold()
+
+    def replace(match: re.Match[str]) -> str:
+        host = match["host"].casefold().removeprefix("www.")
+        is_known = host in seen or host in _RESERVED or host.endswith(_RESERVED_ENDINGS)
+        return match[0] if is_known else REMOVED_ADDRESS
+
+    return _ADDRESS.sub(replace, text)
 
 
 def _outside_code(

