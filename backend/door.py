@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 
 from fastapi import FastAPI, Request
 
 from backend.caller import Caller
 from backend.contract import AskRequest, AskResponse
+from backend.errors import UnknownAskError
 from backend.events import StageEvent
 from backend.pages_ports import Holdings
 from backend.services import Services, identify
 from knowledge.contracts import Source
 from knowledge.tools import KnowledgeTools
 from service.tokens import Claims
+from storage.ask_search import AskFilter, AskSearch
+from storage.asks import AskRecord
+from storage.feedback import FeedbackRecord, FeedbackStore
 
 
 class PageDoor:
@@ -42,6 +46,45 @@ class PageDoor:
     async def passage(self, chunk_id: str, request: Request) -> Source:
         """Return one chunk with its neighbours' ids, if the sender may see it."""
         return await self._tools(identify(request)).get_source(chunk_id)
+
+    async def history(
+        self, wanted: AskFilter, *, limit: int, request: Request
+    ) -> Sequence[AskRecord]:
+        """Return the newest records that the sender may see and that pass a filter."""
+        caller = identify(request)
+        records = await AskSearch(self._services.database).find(wanted, limit=limit)
+        return [record for record in records if caller.may_read(record.labels)]
+
+    async def record(self, ask_id: str, request: Request) -> AskRecord | None:
+        """Return everything recorded of an ask that the sender may see, or None."""
+        try:
+            return await self._services.recorder.find(ask_id, identify(request))
+        except UnknownAskError:
+            return None
+
+    async def models(self) -> Sequence[str]:
+        """Return the names of all models that answered."""
+        return await AskSearch(self._services.database).models()
+
+    async def thumbs(self, ask_ids: Collection[str]) -> Mapping[str, str]:
+        """Return the newest thumb of each of these asks, ``up`` or ``down``."""
+        newest = await FeedbackStore(self._services.database).newest(ask_ids)
+        return {ask_id: feedback.thumb for ask_id, feedback in newest.items()}
+
+    async def keep_feedback(
+        self, ask_id: str, *, thumb: str, reason: str, comment: str, request: Request
+    ) -> bool:
+        """Keep a thumb; False when there is no such ask that the sender may see."""
+        if await self.record(ask_id, request) is None:
+            return False
+        feedback = FeedbackRecord(
+            ask_id=ask_id,
+            caller=identify(request).name,
+            thumb=thumb,
+            reason=reason,
+            comment=comment,
+        )
+        return await FeedbackStore(self._services.database).save(feedback)
 
     @property
     def _services(self) -> Services:

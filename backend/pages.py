@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Query, Request
@@ -12,9 +11,11 @@ from fastapi.responses import HTMLResponse, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import ValidationError
 
+from backend import pages_feedback, pages_history, pages_source
 from backend.contract import AskRequest, AskResponse
 from backend.events import Done
-from backend.pages_ports import Holdings, PageServices
+from backend.pages_context import Pages, PagesHere
+from backend.pages_ports import Holdings
 from backend.pages_problem import render_problem, respond_problem
 from backend.pages_questions import (
     FormProblem,
@@ -23,7 +24,6 @@ from backend.pages_questions import (
     propose_questions,
 )
 from backend.pages_stream import stream_fragments
-from backend.pages_templates import Templates
 from backend.pages_view import view_answer
 from backend.problems import Problem, describe_error, problem_headers
 from knowledge.errors import KnowledgeError
@@ -31,25 +31,12 @@ from service.errors import VouchError
 from service.logs import get_logger
 
 router = APIRouter(include_in_schema=False)
+router.include_router(pages_source.router)
+router.include_router(pages_feedback.router)
+router.include_router(pages_history.router)
 
 _STATIC_CACHE = "public, max-age=31536000, immutable"
 _logger = get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Pages:
-    """What every page route works with; ``app.state.pages`` holds it."""
-
-    services: PageServices
-    templates: Templates
-
-
-def get_pages(request: Request) -> Pages:
-    """Return the pages' context of this application."""
-    pages = request.app.state.pages
-    if not isinstance(pages, Pages):
-        raise TypeError("app.state.pages holds the context of the pages")
-    return pages
 
 
 def read_form(
@@ -61,7 +48,6 @@ def read_form(
     return QuestionForm(question=question, source=source, top_k=top_k)
 
 
-PagesHere = Annotated[Pages, Depends(get_pages)]
 FormSent = Annotated[QuestionForm, Depends(read_form)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,6 +11,8 @@ from fastapi import Request
 from backend.contract import AskRequest, AskResponse
 from backend.events import StageEvent
 from knowledge.contracts import Section, Source
+from storage.ask_search import AskFilter
+from storage.asks import AskRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,4 +45,28 @@ class PageServices(Protocol):
 
     async def passage(self, chunk_id: str, request: Request) -> Source:
         """Return one chunk with its neighbours' ids, if the sender may see it."""
+        ...
+
+    async def history(
+        self, wanted: AskFilter, *, limit: int, request: Request
+    ) -> Sequence[AskRecord]:
+        """Return the newest records that the sender may see and that pass a filter."""
+        ...
+
+    async def record(self, ask_id: str, request: Request) -> AskRecord | None:
+        """Return everything recorded of an ask that the sender may see, or None."""
+        ...
+
+    async def models(self) -> Sequence[str]:
+        """Return the names of all models that answered."""
+        ...
+
+    async def thumbs(self, ask_ids: Collection[str]) -> Mapping[str, str]:
+        """Return the newest thumb of each of these asks, ``up`` or ``down``."""
+        ...
+
+    async def keep_feedback(
+        self, ask_id: str, *, thumb: str, reason: str, comment: str, request: Request
+    ) -> bool:
+        """Keep a thumb; False when there is no such ask that the sender may see."""
         ...

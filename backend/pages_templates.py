@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
@@ -17,6 +18,14 @@ from backend.pages_texts import Texts
 ROOT = Path(__file__).resolve().parent.parent
 FRONTEND = ROOT / "frontend"
 GLOSSARY = ROOT / "docs" / "glossary.md"
+_MILLISECONDS = 1000
+FEEDBACK_REASONS = (
+    "wrong",
+    "incomplete",
+    "wrong_citation",
+    "should_have_answered",
+    "should_have_refused",
+)
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -55,10 +64,16 @@ class Templates:
             "t": self.texts,
             "glossary": self.glossary,
             "asset": self.asset,
+            "feedback_reasons": FEEDBACK_REASONS,
             "has_htmx": (frontend / "static" / "vendor" / "htmx.min.js").is_file(),
         }
         self._environment.globals.update(cast("dict[str, type]", shared))
-        self._environment.filters.update(number=format_number, degraded_name=self._name_degraded)
+        self._environment.filters.update(
+            number=format_number,
+            duration=format_duration,
+            moment=format_moment,
+            degraded_name=self._name_degraded,
+        )
 
     def asset(self, name: str) -> str:
         """Return the address of a static file; it changes when the file does."""
@@ -88,6 +103,19 @@ class Templates:
 def format_number(number: float | None, digits: int = 3) -> str:
     """Return a number to a fixed count of decimals; a dash when there is none."""
     return "–" if number is None else f"{number:.{digits}f}"
+
+
+def format_duration(milliseconds: float) -> str:
+    """Return a duration with its unit, in seconds from one second on."""
+    if milliseconds < _MILLISECONDS:
+        return f"{milliseconds:.0f} ms"
+    return f"{milliseconds / _MILLISECONDS:.1f} s"
+
+
+def format_moment(moment: datetime | str) -> str:
+    """Return a time to the minute, in UTC and saying so."""
+    parsed = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    return parsed.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _digest(folder: Path) -> dict[str, str]:

@@ -11,7 +11,7 @@ function say(text) {
 }
 
 function unhide(root) {
-  root.querySelectorAll("[data-copy][hidden], [data-theme-switch][hidden]").forEach((element) => {
+  root.querySelectorAll("[data-copy][hidden], [data-copy-url][hidden], [data-theme-switch][hidden]").forEach((element) => {
     element.hidden = false;
   });
 }
@@ -24,10 +24,17 @@ function switchTheme() {
   try { localStorage.setItem("theme", theme); } catch { /* it lasts as long as the page */ }
 }
 
+async function textOf(button) {
+  if (button.dataset.copy) return document.getElementById(button.dataset.copy).textContent;
+  const response = await fetch(button.dataset.copyUrl, { headers: { accept: "application/json" } });
+  if (!response.ok) throw new Error(response.statusText);
+  return JSON.stringify(await response.json(), null, 2);
+}
+
 async function copy(button) {
   const label = button.textContent;
   try {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    await navigator.clipboard.writeText(await textOf(button));
     button.textContent = button.dataset.copied;
   } catch {
     button.textContent = button.dataset.failed;
@@ -80,8 +87,8 @@ function settle() {
 
 document.addEventListener("click", (event) => {
   const element = event.target instanceof Element ? event.target : null;
-  const button = element?.closest("[data-copy], [data-theme-switch], [data-stop]");
-  if (button?.dataset.copy) copy(button);
+  const button = element?.closest("[data-copy], [data-copy-url], [data-theme-switch], [data-stop]");
+  if (button?.dataset.copy || button?.dataset.copyUrl) copy(button);
   else if (button && "themeSwitch" in button.dataset) switchTheme();
   else if (button) {
     window.htmx?.trigger(askForm(), "htmx:abort");

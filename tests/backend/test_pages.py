@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -13,12 +14,14 @@ from pydantic import JsonValue
 from backend.contract import AskRequest
 from backend.pages_chart import WIDTH, draw_verdict
 from backend.pages_glossary import Glossary
+from backend.pages_history import HistoryQuery
 from backend.pages_ports import Holdings
 from backend.pages_questions import QuestionForm, propose_questions
-from backend.pages_templates import FRONTEND, GLOSSARY, Templates
+from backend.pages_source import overlap, read_context
+from backend.pages_templates import FRONTEND, GLOSSARY, Templates, format_duration
 from backend.pages_texts import TextError, Texts
 from backend.pages_view import make_curl, make_markdown, view_answer
-from knowledge.contracts import Section
+from knowledge.contracts import Section, Source
 from tests.browser.answers import QUESTION, make_answer, make_refusal
 from tests.browser.stage import StagedServices, create_stage
 
@@ -337,3 +340,89 @@ def test_asset_addresses_change_with_their_content(tmp_path: Path) -> None:
     first = Templates(tmp_path, GLOSSARY).asset("x.css")
     (tmp_path / "static" / "x.css").write_text("b{}")
     assert Templates(tmp_path, GLOSSARY).asset("x.css") != first
+
+
+async def test_passage_that_does_not_exist_is_said_in_words(client: httpx.AsyncClient) -> None:
+    page = await client.get("/sources/nope", headers={"accept": "text/html"})
+    assert page.status_code == 422
+    assert "<h1>" in page.text
+
+
+async def test_feedback_on_an_unknown_answer_is_not_kept(
+    client: httpx.AsyncClient, services: StagedServices
+) -> None:
+    page = await client.post("/a/nope/feedback", data={"thumb": "up"})
+    assert page.status_code == 404
+    assert services.feedback == {}
+
+
+async def test_unknown_reason_of_a_thumb_counts_as_none(
+    client: httpx.AsyncClient, services: StagedServices
+) -> None:
+    ask_id = make_answer().id
+    page = await client.post(f"/a/{ask_id}/feedback", data={"thumb": "up", "reason": "<b>"})
+    assert page.status_code == 303
+    assert services.feedback[ask_id] == ("up", "", "")
+
+
+async def test_thumb_that_is_none_is_refused(
+    client: httpx.AsyncClient, services: StagedServices
+) -> None:
+    page = await client.post(f"/a/{make_answer().id}/feedback", data={"thumb": "sideways"})
+    assert page.status_code == 422
+    assert services.feedback == {}
+
+
+async def test_history_takes_no_time_without_a_zone(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/history?before=2026-01-01T00:00:00")).status_code == 200
+    assert (await client.get("/history?before=soon")).status_code == 422
+
+
+def test_history_page_leads_to_the_next_with_its_filters() -> None:
+    query = HistoryQuery(outcome="abstained", source="a&b")
+    address = query.earlier_than(datetime(2026, 1, 2, tzinfo=UTC))
+    assert address == (
+        "/history?outcome=abstained&source=a%26b&before=2026-01-02T00%3A00%3A00%2B00%3A00"
+    )
+    assert query.to_filter().is_abstained is True
+
+
+async def test_context_is_read_on_both_sides_and_no_further_than_needed() -> None:
+    passages = {
+        f"{n}": Source(
+            chunk_id=f"{n}",
+            text=f"Passage {n}.",
+            source="s",
+            source_url="https://x.example",
+            title="T",
+            section_heading="A" if n < 5 else "B",
+            position=n,
+            previous_chunk_id=f"{n - 1}" if n else None,
+            next_chunk_id=f"{n + 1}" if n < 9 else None,
+        )
+        for n in range(10)
+    }
+
+    async def read(chunk_id: str) -> Source:
+        return passages[chunk_id]
+
+    context = await read_context(read, "4")
+    assert [part.chunk_id for part in context.parts] == ["1", "2", "3", "4", "5", "6", "7"]
+    assert [part.heading for part in context.parts] == ["A", "", "", "", "B", "", ""]
+    assert [part.chunk_id for part in context.parts if part.is_asked_for] == ["4"]
+    assert (context.earlier, context.later) == ("0", "8")
+    edge = await read_context(read, "0")
+    assert (edge.earlier, edge.later) == (None, "4")
+
+
+def test_overlapping_words_are_shown_once() -> None:
+    assert overlap("One sentence. The repeated end.", "The repeated end. And more.") == 17
+    assert overlap("ends so", "so it begins") == 0
+    assert overlap("", "anything at all") == 0
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"), [(0.4, "0 ms"), (999.4, "999 ms"), (1000, "1.0 s"), (56059, "56.1 s")]
+)
+def test_durations_carry_their_unit(milliseconds: float, text: str) -> None:
+    assert format_duration(milliseconds) == text

@@ -14,7 +14,8 @@ from backend.contract import (
     Span,
     ToolCallView,
 )
-from knowledge.contracts import FilteredHit, IndexInfo, Signals
+from knowledge.contracts import FilteredHit, IndexInfo, Signals, Source
+from storage.asks import AskRecord
 
 WITH_TEXT = (
     "The with statement is used to wrap the execution of a block with methods defined by a context "
@@ -355,5 +356,67 @@ def make_calibrated_answer() -> AskResponse:
                     "reason": "The probability 0.940 reaches the threshold 0.500.",
                 }
             ),
+        }
+    )
+
+
+def find_passage(chunk_id: str) -> Source:
+    """Return one passage of a short document made of the answer's passages."""
+    chunks = make_answer().retrieved_chunks
+    place = next(n for n, chunk in enumerate(chunks) if chunk.chunk_id == chunk_id)
+    chunk = chunks[place]
+    return Source(
+        chunk_id=chunk_id,
+        text=chunk.text,
+        source=chunk.source,
+        source_url=chunk.source_url,
+        title="Data model",
+        section_heading=chunk.section_heading,
+        position=place,
+        previous_chunk_id=chunks[place - 1].chunk_id if place else None,
+        next_chunk_id=chunks[place + 1].chunk_id if place + 1 < len(chunks) else None,
+    )
+
+
+def make_record(response: AskResponse) -> AskRecord:
+    """Return the record of an answer, as the service keeps it."""
+    hits = [chunk.model_dump(mode="json") for chunk in response.retrieved_chunks]
+    calls = [call.model_dump(mode="json") for call in response.agent.tool_calls]
+    return AskRecord.model_validate(
+        {
+            "id": response.id,
+            "created_at": "2026-11-29T22:14:03Z",
+            "question": response.question,
+            "search_question": response.search_question,
+            "top_k": 4,
+            "status": response.status,
+            "abstained": response.abstained,
+            "reason": response.abstention.reason if response.abstention else "",
+            "answer": response.answer,
+            "raw_text": "" if response.abstained else f"{response.answer} See also [7].",
+            "guard_mode": response.guard.mode,
+            "best_cosine": response.guard.best_cosine,
+            "threshold": response.guard.threshold,
+            "fidelity": response.fidelity.verdict,
+            "lowest_support": min((c.support for c in response.citations), default=None),
+            "agent_kind": response.agent.kind,
+            "model": response.agent.model,
+            "build": response.index.build,
+            "response": response.model_dump(mode="json", by_alias=True),
+            "verdict": response.guard.model_dump(mode="json"),
+            "searches": [{"text": response.search_question, "search": {"hits": hits}}],
+            "tool_calls": calls,
+            "prompt": [{"role": "system", "content": "Answer only from the passages."}],
+            "audit": [
+                {
+                    "branch": "guard",
+                    "tool": "search_kb",
+                    "chunk_ids": IDS,
+                    "milliseconds": 17.9,
+                    "error": "",
+                }
+            ],
+            "timings_ms": response.timings_ms,
+            "versions": {"vouch": "0.1.0"},
         }
     )

@@ -75,6 +75,7 @@ def stage(serving_stage: Stage) -> Iterator[Stage]:
     serving_stage.release()
     serving_stage.services.is_down = False
     serving_stage.services.asked.clear()
+    serving_stage.services.feedback.clear()
     serving_stage.serving.run(serving_stage.services.cancelled.clear)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 
 from fastapi import FastAPI, Request
 
@@ -22,11 +22,15 @@ from backend.pages_ports import Holdings
 from backend.pages_templates import Templates
 from backend.problems import install_problem_handlers
 from knowledge.contracts import SearchHit, Source
-from knowledge.errors import KnowledgeUnavailableError
+from knowledge.errors import KnowledgeUnavailableError, ToolRefusedError
+from storage.ask_search import AskFilter
+from storage.asks import AskRecord
 from tests.browser.answers import (
+    find_passage,
     make_answer,
     make_calibrated_answer,
     make_hostile_answer,
+    make_record,
     make_refusal,
 )
 
@@ -48,6 +52,7 @@ class StagedServices:
         self.cancelled = asyncio.Event()
         self.is_down = False
         self.asked: list[AskRequest] = []
+        self.feedback: dict[str, tuple[str, str, str]] = {}
 
     async def ask(self, body: AskRequest, request: Request) -> AsyncGenerator[StageEvent]:
         self.asked.append(body)
@@ -79,7 +84,39 @@ class StagedServices:
         return Holdings(sources={"python-reference": 870, "vouch-docs": 42})
 
     async def passage(self, chunk_id: str, request: Request) -> Source:
-        raise KnowledgeUnavailableError("no passage here")
+        if self.is_down:
+            raise KnowledgeUnavailableError("the tool server cannot be reached")
+        try:
+            return find_passage(chunk_id)
+        except StopIteration as error:
+            raise ToolRefusedError("unknown_chunk", "there is no such passage") from error
+
+    async def history(
+        self, wanted: AskFilter, *, limit: int, request: Request
+    ) -> Sequence[AskRecord]:
+        return [
+            make_record(answer)
+            for answer in ANSWERS
+            if wanted.is_abstained in {None, answer.abstained} and wanted.before is None
+        ][:limit]
+
+    async def record(self, ask_id: str, request: Request) -> AskRecord | None:
+        found = await self.find(ask_id, request)
+        return make_record(found) if found else None
+
+    async def models(self) -> Sequence[str]:
+        return ("extractive", "small-chat")
+
+    async def thumbs(self, ask_ids: Collection[str]) -> Mapping[str, str]:
+        return {ask_id: thumb for ask_id, (thumb, _, _) in self.feedback.items()}
+
+    async def keep_feedback(
+        self, ask_id: str, *, thumb: str, reason: str, comment: str, request: Request
+    ) -> bool:
+        if await self.find(ask_id, request) is None:
+            return False
+        self.feedback[ask_id] = (thumb, reason, comment)
+        return True
 
 
 def choose(question: str) -> AskResponse:

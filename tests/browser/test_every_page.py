@@ -7,7 +7,14 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Response, expect
 
-from tests.browser.answers import QUESTION, make_calibrated_answer, make_hostile_answer
+from tests.browser.answers import (
+    IDS,
+    QUESTION,
+    make_answer,
+    make_calibrated_answer,
+    make_hostile_answer,
+    make_refusal,
+)
 from tests.browser.conftest import Inspector, OpenPage, Stage, Visit
 
 pytestmark = pytest.mark.browser
@@ -21,8 +28,18 @@ def show_nothing(visit: Visit) -> None:
 
 def show_answer(visit: Visit) -> None:
     visit.ask(QUESTION)
-    for details in visit.page.locator("#result details").all():
+    show_all(visit)
+
+
+def show_all(visit: Visit) -> None:
+    for details in visit.page.locator("details").all():
         details.evaluate("e => { e.open = true }")
+
+
+def show_missing(visit: Visit) -> None:
+    expect(visit.page.locator(".problem")).to_be_visible()
+    assert len(visit.complaints) == 1, "the browser itself complains of a 404"
+    visit.complaints.clear()
 
 
 def show_refusal(visit: Visit) -> None:
@@ -48,6 +65,11 @@ PAGES: dict[str, tuple[str, Callable[[Visit], None]]] = {
     "term": ("/", show_term),
     "record": (f"/a/{make_calibrated_answer().id}", show_nothing),
     "glossary": ("/glossary", show_nothing),
+    "history": ("/history", show_nothing),
+    "follow": (f"/history/{make_answer().id}", show_all),
+    "follow-refusal": (f"/history/{make_refusal().id}", show_all),
+    "source": (f"/sources/{IDS[1]}#passage", show_nothing),
+    "missing": ("/a/nope", show_missing),
 }
 SCREENS = {"wide": (1440, 900, "light"), "phone": (390, 844, "light"), "dark": (1440, 900, "dark")}
 
@@ -70,7 +92,9 @@ def test_page_has_no_accessibility_violation(
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1024, 2560, 3840])
-@pytest.mark.parametrize("name", ["home", "answer", "refusal", "glossary"])
+@pytest.mark.parametrize(
+    "name", ["home", "answer", "refusal", "glossary", "history", "follow", "source"]
+)
 def test_page_never_scrolls_sideways(
     open_page: OpenPage, stage: Stage, name: str, width: int
 ) -> None:
@@ -103,17 +127,19 @@ def test_text_of_others_runs_nothing_and_fetches_nothing(
     streamed.page.keyboard.press("Enter")
     streamed.page.wait_for_selector("#result [data-done]")
     recorded = open_page(f"{stage.url}/a/{hostile.id}")
-    for visit in (streamed, recorded):
+    followed = open_page(f"{stage.url}/history/{hostile.id}")
+    listed = open_page(f"{stage.url}/history")
+    for visit in (streamed, recorded, followed, listed):
         visit.page.wait_for_load_state("networkidle")
-        inspector.keep(visit.page, "hostile-wide")
         assert "owned" not in visit.page.evaluate("window.document.title.split('·').pop()")
         assert all(url.startswith(stage.url) for url in visit.requests)
-        inside = visit.page.locator("#result")
+        inside = visit.page.locator("main")
         assert inside.locator("img, script, iframe, object, embed").count() == 0
         handlers = "[onerror], [onload], [onclick], [style]"
         assert inside.locator(handlers).count() == 0
         hrefs = inside.locator("a").evaluate_all("all => all.map(a => a.protocol)")
         assert set(hrefs) <= {"http:", "https:", "mailto:"}
+    inspector.keep(streamed.page, "hostile-wide")
 
 
 def test_page_weighs_little(open_page: OpenPage, stage: Stage) -> None:
