@@ -67,7 +67,7 @@ def searches(*queries: str | None, then: str) -> Plan:
     def run(server: ToolServer, question: str) -> str:
         first = ""
         for query in queries or (None,):
-            result = server.call("search_kb", query=query or question, top_k=2)
+            result = server.call("search_kb", query=query or question, top_k=4)
             hits = result.get("result", result)["hits"]
             first = first or str(hits[0]["chunk_id"])
         return then.replace("{first}", first)
