@@ -24,8 +24,9 @@ from evals.active_content import active_content
 from evals.attack_set import AttackSet, PoisonedDocument, load_attacks
 from evals.engine_tools import EngineTools
 from evals.obedient import FORMS, ObedientAgent
-from evals.scratch import Scratch, open_scratch
+from evals.scratch import Scratch, open_scratch, silent
 from evals.workbench import Workbench
+from ingestion.report import Progress
 from retrieval.profiles import SearchProfile
 from retrieval.store import Filter
 
@@ -121,6 +122,7 @@ async def attempt_all(
     *,
     profile: SearchProfile | None = None,
     models: Mapping[str, Agent] | None = None,
+    progress: Progress = silent,
 ) -> list[Attempt]:
     """Ask every agent about every poisoned document; arguments as ``evaluate``."""
     makers: dict[str, MakeAgent] = {"extractive": lambda _: ExtractiveAgent()}
@@ -129,7 +131,10 @@ async def attempt_all(
     for name, agent in (models or {}).items():
         makers[name] = _always(agent)
     async with open_scratch(
-        attacks.indexed, bench, profiles={"default": profile or SearchProfile()}
+        attacks.indexed,
+        bench,
+        profiles={"default": profile or SearchProfile()},
+        progress=progress,
     ) as scratch:
         return [
             await _attempt(scratch, attacks, document, name, make(document))

@@ -8,10 +8,10 @@ anything was fitted; the check's coefficients saw development halves only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from backend.support import VERIFIED_SUPPORT, probability, without_markers
 from backend.support_features import FEATURE_NAMES, compare
@@ -30,8 +30,7 @@ from evals.sets import Split, load_set
 RELIABILITY_BINS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeResult:
+class ChangeResult(BaseModel):
     """One kind of pair.
 
     Attributes:
@@ -40,10 +39,28 @@ class ChangeResult:
         accepted: Share with support at the threshold or above: high is right for supported kinds.
     """
 
+    model_config = ConfigDict(frozen=True)
+
     supported: bool
     n: int
     auroc: float
     accepted: float
+
+
+class CitationSummary(BaseModel):
+    """The object that ``--json`` prints; what each field means is in ``CitationResult``."""
+
+    model_config = ConfigDict(frozen=True)
+
+    set: str
+    split: Split
+    n: int
+    auroc: float
+    precision: float
+    recall: float
+    threshold: float
+    calibration_error: float
+    by_change: dict[str, ChangeResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +87,20 @@ class CitationResult:
     reliability: tuple[CurvePoint, ...]
     support: tuple[tuple[float, bool], ...]
 
+    def summary(self) -> CitationSummary:
+        """Return the figures."""
+        return CitationSummary(
+            set=self.set_name,
+            split=self.split,
+            n=self.n,
+            auroc=self.auroc,
+            precision=self.precision,
+            recall=self.recall,
+            threshold=self.threshold,
+            calibration_error=self.calibration_error,
+            by_change=self.by_change,
+        )
+
 
 def evaluate(folder: Path, split: Split = "all") -> dict[str, JsonValue]:
     """Evaluate a set and return what ``--json`` prints.
@@ -77,10 +108,7 @@ def evaluate(folder: Path, split: Split = "all") -> dict[str, JsonValue]:
     Raises:
         EvalSetError: The set cannot be read, has no corpus, or yields no pairs of a class.
     """
-    result = asdict(measure(folder, split))
-    for name in ("support", "reliability", "set_name"):
-        del result[name]
-    return result
+    return measure(folder, split).summary().model_dump(mode="json")
 
 
 def measure(folder: Path, split: Split = "all") -> CitationResult:

@@ -14,11 +14,13 @@ from evals.cutters import StructuralCutter
 from evals.errors import EvalSetError
 from evals.obedient import FORMS
 from evals.workbench import Workbench
+from ingestion.composition import IngestionTools, open_fetcher
+from ingestion.records import BuildRecords
 from ingestion.run import chunk_rules
 from ingestion.settings import IngestionSettings
-from retrieval.opening import open_sparse_encoder
+from retrieval.opening import open_catalog, open_sparse_encoder
 from retrieval.vectors import VectorCache
-from tests.ingestion.fakes import HashEmbedder
+from tests.ingestion.fakes import HashEmbedder, InlineParser
 
 TEXT = (
     "The export job writes one file for each table of the database.\n\n{attack}\n\n"
@@ -55,18 +57,19 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Workbench]:
     settings = IngestionSettings(data_dir=tmp_path / "data")
-    embedder = HashEmbedder()
-    vectors = VectorCache(tmp_path / "vectors.db")
-    rules = chunk_rules(settings, embedder.spec.input_limit_tokens)
-    yield Workbench(
-        directory=tmp_path / "evals",
-        embedder=embedder,
+    tools = IngestionTools(
+        parser=InlineParser(),
+        fetcher=open_fetcher(settings),
+        embedder=HashEmbedder(),
         sparse=open_sparse_encoder(),
-        vectors=vectors,
-        cutter=StructuralCutter(embedder.tokenizer, rules),
-        workers=1,
+        catalog=open_catalog(settings),
+        vectors=VectorCache(tmp_path / "vectors.db"),
+        records=BuildRecords(tmp_path / "records"),
     )
-    vectors.close()
+    rules = chunk_rules(settings, tools.embedder.spec.input_limit_tokens)
+    cutter = StructuralCutter(tools.embedder.tokenizer, rules)
+    yield Workbench(settings, tools, tmp_path / "evals", cutter)
+    await tools.close()
 
 
 async def test_nothing_an_instruction_wants_reaches_an_answer(
