@@ -13,7 +13,6 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self
 
-import httpx
 from pydantic import JsonValue
 
 from knowledge.client_calls import (
@@ -24,6 +23,7 @@ from knowledge.client_calls import (
     TRACE_SEARCH,
 )
 from knowledge.client_channel import ToolChannel
+from knowledge.client_lanes import LaneOpener, Lanes, open_lanes
 from knowledge.client_tools import BoundTools
 from knowledge.contracts import (
     AuditPage,
@@ -36,9 +36,7 @@ from knowledge.pin import read_pin
 from knowledge.tools import KnowledgeTools
 from service.tokens import Claims, Scope, TokenSigner
 
-_CONNECTIONS = 64
-# Shorter than the server keeps an idle connection, so that the client is the one who closes it.
-_KEEP_IDLE_SECONDS = 30.0
+_CALLS_AT_ONCE = 64
 
 
 class KnowledgeClient:
@@ -51,7 +49,7 @@ class KnowledgeClient:
         signer: Holds the key shared with the tool server.
         timeout_seconds: Longest time one call may take.
         token_seconds: How long a signed token is valid when its claims do not say.
-        transport: Another HTTP transport, for tests; None means the network.
+        opener: Opens another kind of connection, for tests; None means the network.
         clock: Returns Unix time in seconds.
     """
 
@@ -62,38 +60,30 @@ class KnowledgeClient:
         *,
         timeout_seconds: float = 10.0,
         token_seconds: float = 300.0,
-        transport: httpx.AsyncBaseTransport | None = None,
+        opener: LaneOpener | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._signer = signer
         self._token_seconds = token_seconds
         self._clock = clock
         self._index: IndexInfo | None = None
-        self._transport = transport or httpx.AsyncHTTPTransport(
-            trust_env=False,
-            limits=httpx.Limits(
-                max_connections=_CONNECTIONS,
-                max_keepalive_connections=_CONNECTIONS,
-                keepalive_expiry=_KEEP_IDLE_SECONDS,
-            ),
-        )
+        self._lanes = Lanes(opener or open_lanes(), limit=_CALLS_AT_ONCE)
         root = url.rstrip("/").removesuffix("/mcp")
         self._tools = ToolChannel(
             f"{root}/mcp",
-            transport=self._transport,
+            lanes=self._lanes,
             timeout_seconds=timeout_seconds,
             pin=read_pin(),
         )
         self._service = ToolChannel(
             f"{root}/mcp/service",
-            transport=self._transport,
+            lanes=self._lanes,
             timeout_seconds=timeout_seconds,
             pin=None,
         )
 
     async def __aenter__(self) -> Self:
-        """Open the connection pool; nothing is sent yet."""
-        await self._transport.__aenter__()
+        """Return the client; nothing is sent yet."""
         return self
 
     async def __aexit__(
@@ -103,7 +93,7 @@ class KnowledgeClient:
         trace: TracebackType | None,
     ) -> None:
         """Close every connection."""
-        await self._transport.__aexit__(kind, error, trace)
+        await self._lanes.close()
 
     def bind(self, claims: Claims, *, source: str = "", top_k: int | None = None) -> KnowledgeTools:
         """Return the four tools for one branch of one ask.

@@ -15,6 +15,7 @@ from pydantic import JsonValue
 
 from knowledge.client_calls import LISTING, ToolType
 from knowledge.client_failures import error_of_failure, error_of_rpc, error_of_status
+from knowledge.client_lanes import Lanes
 from knowledge.client_wire import (
     CallOutcome,
     ResultT,
@@ -43,8 +44,7 @@ class ToolChannel:
 
     Args:
         url: Endpoint of the tool set.
-        transport: Shared connection pool; stays open when the channel is dropped. It is used
-            without the client around it, whose cookies, redirects and hooks cost a fifth of a call.
+        lanes: Shared connections; stay open when the channel is dropped.
         timeout_seconds: Longest time one call may take, connecting included.
         pin: The tool list the server must offer; None for a tool set that is not pinned.
     """
@@ -53,12 +53,12 @@ class ToolChannel:
         self,
         url: str,
         *,
-        transport: httpx.AsyncBaseTransport,
+        lanes: Lanes,
         timeout_seconds: float,
         pin: Pin | None,
     ) -> None:
         self._url = httpx.URL(url)
-        self._transport = transport
+        self._lanes = lanes
         self._timeout_seconds = timeout_seconds
         self._pin = pin
         self._checked: dict[str, None] = {}
@@ -146,7 +146,7 @@ class ToolChannel:
 
     async def _send(self, request: httpx.Request) -> httpx.Response:
         try:
-            return await self._exchange(request)
+            return await self._lanes.exchange(request)
         except httpx.ConnectTimeout as error:
             raise KnowledgeUnavailableError(
                 "the tool server does not accept connections"
@@ -159,18 +159,11 @@ class ToolChannel:
     async def _send_again(self, request: httpx.Request) -> httpx.Response:
         # A kept connection may belong to a server that has restarted since. Every tool only reads,
         # so asking once more on a new connection is safe.
+        await self._lanes.close_idle()
         try:
-            return await self._exchange(request)
+            return await self._lanes.exchange(request)
         except httpx.RequestError as error:
             raise KnowledgeUnavailableError("the tool server cannot be reached") from error
-
-    async def _exchange(self, request: httpx.Request) -> httpx.Response:
-        response = await self._transport.handle_async_request(request)
-        try:
-            await response.aread()
-        finally:
-            await response.aclose()
-        return response
 
 
 def _result_of(tool: ToolType[ResultT], outcome: CallOutcome[ResultT] | None) -> ResultT:

@@ -84,7 +84,10 @@ def client_of(
     """Return a client whose network is this function."""
     transport = httpx.MockTransport(server)  # pyright: ignore[reportArgumentType] - sync or async
     return KnowledgeClient(
-        "http://mcp.test", TokenSigner(KEY), timeout_seconds=timeout_seconds, transport=transport
+        "http://mcp.test",
+        TokenSigner(KEY),
+        timeout_seconds=timeout_seconds,
+        opener=lambda: transport,
     )
 
 
