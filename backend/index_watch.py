@@ -12,8 +12,11 @@ from collections.abc import Callable
 
 from backend.ports import Knowledge
 from knowledge.contracts import IndexInfo
+from knowledge.errors import KnowledgeTimeoutError
+from service.logs import get_logger
 from service.tokens import Claims
 
+_logger = get_logger(__name__)
 # Any text will do: what is wanted is the index in the answer.
 _PROBE = "documentation"
 
@@ -24,6 +27,8 @@ class IndexWatch:
     Args:
         knowledge: The tool server.
         fresh_seconds: How long an answer holds.
+        timeout_seconds: Longest a look may take; after that the index known before is used, and
+            whether the tool server is well shows in the search itself.
         clock: Returns monotonic seconds.
     """
 
@@ -32,14 +37,16 @@ class IndexWatch:
         knowledge: Knowledge,
         *,
         fresh_seconds: float = 2.0,
+        timeout_seconds: float = 2.5,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._knowledge = knowledge
         self._fresh_seconds = fresh_seconds
+        self._timeout_seconds = timeout_seconds
         self._clock = clock
-        self._lock = asyncio.Lock()
         self._known: IndexInfo | None = None
         self._looked_at = 0.0
+        self._looking: asyncio.Task[IndexInfo] | None = None
 
     async def current(self) -> IndexInfo:
         """Return the index in force.
@@ -47,13 +54,33 @@ class IndexWatch:
         Raises:
             KnowledgeError: The tool server cannot be reached or serves no index.
         """
-        async with self._lock:
-            if self._known is None or self._clock() - self._looked_at > self._fresh_seconds:
-                claims = Claims(ask_id="", branch="service", scopes=("service",))
-                self._known = (await self._knowledge.measure(_PROBE, (), claims)).index
-                self._looked_at = self._clock()
+        if self._known is not None and self._clock() - self._looked_at <= self._fresh_seconds:
             return self._known
+        # All who ask meanwhile share one look, its failure included: nobody queues behind it.
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look())
+            self._looking.add_done_callback(self._end_look)
+        return await asyncio.shield(self._looking)
 
     def forget(self) -> None:
         """Look again at the next question."""
         self._known = None
+
+    async def _look(self) -> IndexInfo:
+        claims = Claims(ask_id="", branch="service", scopes=("service",))
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                index = (await self._knowledge.measure(_PROBE, (), claims)).index
+        except TimeoutError as error:
+            if self._known is None:
+                raise KnowledgeTimeoutError("the tool server did not answer in time") from error
+            _logger.warning("the index in force cannot be looked up in time")
+            return self._known
+        self._known, self._looked_at = index, self._clock()
+        return index
+
+    def _end_look(self, look: asyncio.Task[IndexInfo]) -> None:
+        self._looking = None
+        # Whoever waited has the error already; nobody is left to hear of it when all have gone.
+        if not look.cancelled():
+            look.exception()

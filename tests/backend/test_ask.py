@@ -371,3 +371,15 @@ async def test_a_record_under_labels_is_unknown_to_others(make_services: Compose
     response = await services.asker.answer(ask(), Caller(name="me", labels=("staff",)))
     with pytest.raises(VouchError, match="no such record"):
         await services.recorder.find(response.id, ANONYMOUS)
+
+
+async def test_a_refused_turn_is_not_answered_from_the_conversation(
+    make_services: Compose,
+) -> None:
+    knowledge = strong()
+    services = await make_services(knowledge, FakeAgent(says(ANSWER)))
+    first = AskRequest(question=QUESTION, conversation_id="talk")
+    assert (await services.asker.answer(first, ANONYMOUS)).status == "answered"
+    knowledge.results[QUESTION] = make_result("c1", query=QUESTION, best_cosine=WEAK)
+    again = await services.asker.answer(first, ANONYMOUS)
+    assert (again.abstained, again.answer) == (True, DEFAULT_ABSTENTION_SENTENCE)

@@ -46,7 +46,7 @@ def put(store: CalibrationStore, artefact: CalibrationArtefact) -> None:
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({}, ("calibrated", [])),
+        (dict[str, object](), ("calibrated", list[str]())),
         (
             {"build": "earlier", "content_digest": "earlier"},
             ("calibrated", ["calibration_drifted"]),
