@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evals.cutters import Cutter, StructuralCutter
+from ingestion.chunkers import rules_for
 from ingestion.composition import IngestionTools, open_tools
-from ingestion.run import chunk_rules
 from ingestion.settings import IngestionSettings
 from retrieval.embedding import DenseEmbedder
 from retrieval.sparse import SparseEncoder
@@ -58,7 +58,7 @@ async def open_workbench(settings: IngestionSettings) -> AsyncGenerator[Workbenc
     """
     await asyncio.to_thread(settings.data_dir.mkdir, parents=True, exist_ok=True)
     tools = await asyncio.to_thread(open_tools, settings)
-    rules = chunk_rules(settings, tools.embedder.spec.input_limit_tokens)
+    rules = rules_for("structural", input_limit_tokens=tools.embedder.spec.input_limit_tokens)
     try:
         yield Workbench(
             settings=settings,

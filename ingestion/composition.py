@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ingestion.chunkers import make_chunker
 from ingestion.fetch import Fetcher, FetchLimits
 from ingestion.guarded_transport import GuardedTransport
 from ingestion.parsers.sandbox import ParseLimits, ParserProcess
 from ingestion.reading import FileParser
 from ingestion.records import BuildRecords
+from ingestion.rules import Chunker
 from ingestion.settings import IngestionSettings
 from retrieval.catalog import Catalog
 from retrieval.embedding import DenseEmbedder
@@ -29,6 +31,7 @@ class IngestionTools:
     fetcher: Fetcher
 
     embedder: DenseEmbedder
+    chunker: Chunker
     sparse: SparseEncoder
     catalog: Catalog
     vectors: VectorCache
@@ -49,10 +52,12 @@ def open_tools(settings: IngestionSettings) -> IngestionTools:
         ModelUnavailableError: The embedding model is not on this machine.
         IndexUnavailableError: The index cannot be opened.
     """
+    embedder = open_embedder(settings)
     return IngestionTools(
         parser=ParserProcess(ParseLimits(settings.parse_seconds)),
         fetcher=open_fetcher(settings),
-        embedder=open_embedder(settings),
+        embedder=embedder,
+        chunker=open_chunker(settings, embedder),
         sparse=open_sparse_encoder(),
         catalog=open_catalog(settings),
         vectors=open_vectors(settings),
@@ -72,3 +77,14 @@ def open_fetcher(settings: IngestionSettings) -> Fetcher:
         allowed_hosts=settings.allowed_hosts, private_hosts=settings.private_hosts
     )
     return Fetcher(limits, transport)
+
+
+def open_chunker(settings: IngestionSettings, embedder: DenseEmbedder) -> Chunker:
+    """Return what cuts documents, sized for the embedding model."""
+    return make_chunker(
+        settings.chunker or "structural",
+        embedder,
+        input_limit_tokens=embedder.spec.input_limit_tokens,
+        target_tokens=settings.chunk_target_tokens,
+        overlap_tokens=None if settings.chunk_overlap_tokens < 0 else settings.chunk_overlap_tokens,
+    )

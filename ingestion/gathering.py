@@ -7,13 +7,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ingestion.chunking import ChunkRules, Tokenizer, chunk_document
 from ingestion.cleaning import Cleaned, clean
 from ingestion.document import ParsedDocument
 from ingestion.errors import VanishedError
 from ingestion.reading import ReadFile, SourceReader
 from ingestion.records import BuildRecords, DocumentRecord, document_digest
 from ingestion.report import DocumentReport, DocumentState, Progress, ProgressEvent
+from ingestion.rules import Chunker
 from ingestion.sources import Source
 from retrieval.manifest import Manifest
 
@@ -60,8 +60,7 @@ class Gatherer:
     """
 
     reader: SourceReader
-    tokenizer: Tokenizer
-    rules: ChunkRules
+    chunker: Chunker
     chunking: str
     records: BuildRecords
     progress: Progress
@@ -142,7 +141,7 @@ class Gatherer:
         if before and before.digest == digest and before.chunking == self.chunking:
             record = before.model_copy(update={"labels": source.labels})
             return GatheredDocument(record, "unchanged", dropped)
-        chunked = chunk_document(document, self.tokenizer, self.rules)
+        chunked = self.chunker.chunk(document)
         record = DocumentRecord(
             source=source.name,
             document_id=document.document_id,

@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator, Sequence
 
 from ingestion.building import Publisher
-from ingestion.chunking import ChunkRules
 from ingestion.composition import IngestionTools, open_tools
 from ingestion.dedup import Deduplicated, deduplicate
 from ingestion.embedding import embed_passages
@@ -26,10 +25,6 @@ from ingestion.settings import IngestionSettings
 from ingestion.sources import Source
 from ingestion.verify import Expectation
 from retrieval.opening import make_stamp
-
-_SHORT_INPUT_TOKENS = 256
-_SHORT_TARGET_TOKENS = 180
-_LONG_TARGET_TOKENS = 350
 
 
 async def ingest(
@@ -72,13 +67,10 @@ async def run(
 ) -> IngestReport:
     """Do what ``ingest`` does with tools that are already open."""
     started = time.monotonic()
-    spec = tools.embedder.spec
-    rules = chunk_rules(settings, spec.input_limit_tokens)
     gatherer = Gatherer(
         reader=SourceReader(tools.parser, tools.fetcher, settings.roots),
-        tokenizer=tools.embedder.tokenizer,
-        rules=rules,
-        chunking=f"{rules.name}; {HEADER_FORMAT}; {spec.name}",
+        chunker=tools.chunker,
+        chunking=f"{tools.chunker.name}; {HEADER_FORMAT}; {tools.embedder.spec.name}",
         records=tools.records,
         progress=progress,
         most_vanished=settings.ingest_most_vanished_share,
@@ -104,7 +96,7 @@ async def run(
         list(zip(unique.chunks, embedded.vectors, strict=True)),
         duplicates=unique.duplicates,
         stamp=make_stamp(
-            tools.embedder, tools.sparse, header_format=HEADER_FORMAT, chunker=rules.name
+            tools.embedder, tools.sparse, header_format=HEADER_FORMAT, chunker=tools.chunker.name
         ),
         profile=settings.profile,
         expect=expect,
@@ -118,18 +110,6 @@ async def run(
         duplicates=unique.duplicates,
         points_written=manifest.chunks,
         embedded=embedded.computed,
-    )
-
-
-def chunk_rules(settings: IngestionSettings, input_limit_tokens: int) -> ChunkRules:
-    """Return the sizes for a model; short-sighted models get the size that measured best there."""
-    default = (
-        _SHORT_TARGET_TOKENS if input_limit_tokens <= _SHORT_INPUT_TOKENS else _LONG_TARGET_TOKENS
-    )
-    return ChunkRules(
-        target_tokens=settings.chunk_target_tokens or default,
-        overlap_tokens=settings.chunk_overlap_tokens,
-        input_limit_tokens=input_limit_tokens,
     )
 
 

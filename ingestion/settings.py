@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 
@@ -12,14 +13,14 @@ from retrieval.settings import RetrievalSettings
 class IngestionSettings(RetrievalSettings):
     """How documents are cut, embedded and fetched; where builds go comes from the retrieval."""
 
+    chunker: Literal["", "structural", "sentence", "semantic", "recursive"] = Field(
+        default="", description="How documents are cut; empty: the profile's way."
+    )
     chunk_target_tokens: int = Field(
-        default=0,
-        ge=0,
-        le=4096,
-        description="Body of a chunk; 0: 180 for models that read up to 256 tokens, else 350.",
+        default=0, ge=0, le=8192, description="Body of a chunk; 0: the profile's or the chunker's."
     )
     chunk_overlap_tokens: int = Field(
-        default=40, ge=0, le=1024, description="Repeated at a cut inside a section."
+        default=-1, ge=-1, le=2048, description="Repeated at a cut; -1: the profile's."
     )
     ingest_workers: int = Field(
         default=2, ge=1, le=64, description="Threads that run the embedding model at once."

@@ -13,6 +13,7 @@ from ingestion.report import ProgressEvent
 from retrieval.chunk import DenseVector
 from retrieval.models import ModelSpec
 from retrieval.tokens import Tokenizer
+from tests.ingestion.words import WordTokenizer
 
 _WORDS = """{"version": "1.0", "truncation": null, "padding": null, "added_tokens": [],
  "normalizer": null, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": null,
@@ -60,3 +61,13 @@ class Recorder:
 
     def __call__(self, event: ProgressEvent) -> None:
         self.events.append(event)
+
+
+class TopicEmbedder:
+    """Vectors by the first word of a text: equal words, equal vectors."""
+
+    def __init__(self) -> None:
+        self.tokenizer = WordTokenizer()
+
+    def embed_passages(self, texts: Sequence[str]) -> list[DenseVector]:
+        return [HashEmbedder().embed_query(text.split()[0]) for text in texts]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.composition import IngestionTools, open_fetcher
+from ingestion.composition import IngestionTools, open_chunker, open_fetcher
 from ingestion.errors import (
     BusyError,
     CarryOverError,
@@ -73,6 +73,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
         parser=InlineParser(),
         fetcher=open_fetcher(settings),
         embedder=embedder,
+        chunker=open_chunker(settings, embedder),
         sparse=open_sparse_encoder(),
         catalog=open_catalog(settings),
         vectors=VectorCache(settings.vectors_path),
