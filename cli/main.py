@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from cli import main_eval
 from cli.failures import report_failures
 
 app = typer.Typer(
@@ -111,6 +113,7 @@ def verify(
         run_verify(expect, as_json=as_json)
 
 
+app.add_typer(main_eval.app, name="eval", rich_help_panel="Measure")
 builds = typer.Typer(no_args_is_help=True, help="List, roll back and clean up builds of the index.")
 app.add_typer(builds, name="builds", rich_help_panel="Documents")
 
@@ -192,6 +195,70 @@ def doctor(
 
     with report_failures():
         raise typer.Exit(0 if run_doctor(as_json=as_json) else 1)
+
+
+@app.command(rich_help_panel="Measure")
+def calibrate(
+    folder: Annotated[
+        Path | None, typer.Argument(help="Folder of labelled questions about what is served.")
+    ] = None,
+    *,
+    leak: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help="Most leaks, certified at 95%.")
+    ] = None,
+    over_refusal: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help="Most refusals of good questions.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare live questions with the calibration's.")
+    ] = False,
+    use: Annotated[
+        Path | None, typer.Option("--import", help="Put an exported artefact in force.")
+    ] = None,
+    export: Annotated[Path | None, typer.Option(help="Also write the artefact here.")] = None,
+    reports: Annotated[Path | None, typer.Option(help="Folder for the reports.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Fit and report, but keep nothing.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Set the guard by labelled questions, with a certified bound, or check that it still holds."""
+    from cli.calibrate import run_calibrate, run_check, run_import
+
+    with report_failures():
+        if check:
+            raise typer.Exit(0 if run_check(as_json=as_json) else 1)
+        if use:
+            run_import(use)
+            return
+        if folder is None:
+            raise typer.BadParameter("name a folder of questions, or give --check or --import")
+        run_calibrate(
+            folder,
+            kind="leak" if leak is not None else "over_refusal",
+            limit=leak if leak is not None else over_refusal if over_refusal is not None else 0.05,
+            export=export,
+            reports=reports,
+            keep=not dry_run,
+            as_json=as_json,
+        )
+
+
+@app.command(rich_help_panel="Measure")
+def replay(
+    ask_id: str,
+    *,
+    present: Annotated[
+        bool, typer.Option("--present", help="Against the build and rule now in force.")
+    ] = False,
+    url: Annotated[str, typer.Option(help="Address of the API; default: this machine.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Search and judge a recorded question again, and say what is different."""
+    from cli.replay import run_replay
+
+    with report_failures():
+        run_replay(ask_id, present=present, url=url, as_json=as_json)
 
 
 def main() -> None:

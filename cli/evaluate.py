@@ -1,0 +1,158 @@
+"""Running the evaluations and printing their figures."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, JsonValue
+from rich.table import Table
+
+from backend.thresholds import default_threshold
+from cli.console import out, print_json
+from cli.ingest import ProgressLines
+from evals.entry import DEFAULT_PROFILES, Written, eval_abstention, eval_retrieval, eval_sample
+from evals.entry_evidence import eval_attacks, eval_citations
+from evals.sets import Split
+from ingestion.settings import IngestionSettings
+from retrieval.errors import BadRequestError
+from retrieval.profiles import SearchProfile
+
+
+def run_sample(reports: Path | None, *, as_json: bool) -> None:
+    """Measure the sample corpus.
+
+    Raises:
+        RetrievalError: The model cannot be used.
+    """
+    settings = IngestionSettings()
+    with ProgressLines() as lines:
+        result, written = asyncio.run(
+            eval_sample(
+                settings,
+                threshold_cosine=_threshold(settings),
+                reports=reports,
+                progress=lines.show,
+            )
+        )
+    _show(result.summary(), written, as_json=as_json)
+
+
+def run_retrieval(
+    folder: Path,
+    profiles: Sequence[str],
+    *,
+    k: int,
+    split: Split,
+    ablation: bool,
+    reports: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure retrieval on a set, under one or several profiles.
+
+    Raises:
+        EvalSetError: The folder is no labelled set.
+        BadRequestError: There is no such profile.
+    """
+    settings = IngestionSettings()
+    with ProgressLines() as lines:
+        summary, written = asyncio.run(
+            eval_retrieval(
+                folder,
+                settings,
+                profiles=chosen_profiles(profiles),
+                k=k,
+                split=split,
+                with_ladder=ablation,
+                reports=reports,
+                progress=lines.show,
+            )
+        )
+    _show(summary, written, as_json=as_json)
+
+
+def run_abstention(
+    folder: Path, calibration: Path | None, reports: Path | None, *, as_json: bool
+) -> None:
+    """Measure what the guard refuses on a set.
+
+    Raises:
+        EvalSetError: The folder lacks questions of a class, or the artefact cannot be read.
+    """
+    settings = IngestionSettings()
+    with ProgressLines() as lines:
+        summary, written = asyncio.run(
+            eval_abstention(
+                folder,
+                settings,
+                calibration=calibration,
+                threshold_cosine=_threshold(settings),
+                reports=reports,
+                progress=lines.show,
+            )
+        )
+    _show(summary, written, as_json=as_json)
+
+
+def run_citations(folder: Path, split: Split, reports: Path | None, *, as_json: bool) -> None:
+    """Measure the citation check on a set.
+
+    Raises:
+        EvalSetError: The set has no corpus, or yields no pairs of a class.
+    """
+    summary, written = asyncio.run(eval_citations(folder, split=split, reports=reports))
+    _show(summary, written, as_json=as_json)
+
+
+def run_attacks(folder: Path, reports: Path | None, *, as_json: bool) -> None:
+    """Measure what planted instructions achieve.
+
+    Raises:
+        EvalSetError: The folder is not an attack set.
+    """
+    with ProgressLines() as lines:
+        summary, written = asyncio.run(
+            eval_attacks(folder, IngestionSettings(), reports=reports, progress=lines.show)
+        )
+    _show(summary, written, as_json=as_json)
+
+
+def _threshold(settings: IngestionSettings) -> float:
+    return default_threshold(settings.embedding_model).cosine
+
+
+def _show(summary: BaseModel, written: Written | None, *, as_json: bool) -> None:
+    body: dict[str, JsonValue] = summary.model_dump(mode="json")
+    if as_json:
+        print_json(body)
+        return
+    table = Table(box=None, show_header=False)
+    for name, value in _flat(body):
+        table.add_row(name, f"{value:.3f}" if isinstance(value, float) else str(value))
+    out.print(table)
+    if written:
+        out.print(f"report: {written.markdown}, {written.html}")
+
+
+def _flat(body: Mapping[str, JsonValue], prefix: str = "") -> list[tuple[str, JsonValue]]:
+    rows: list[tuple[str, JsonValue]] = []
+    for name, value in body.items():
+        if isinstance(value, dict):
+            rows += _flat(value, f"{prefix}{name}.")
+        else:
+            rows.append((f"{prefix}{name}", value))
+    return rows
+
+
+def chosen_profiles(names: Sequence[str]) -> dict[str, SearchProfile]:
+    """Return the named retrieval profiles, in order.
+
+    Raises:
+        BadRequestError: There is no such profile.
+    """
+    known: Mapping[str, SearchProfile] = DEFAULT_PROFILES
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise BadRequestError(f"unknown profile {unknown[0]!r}; known are {', '.join(known)}")
+    return {name: known[name] for name in names}

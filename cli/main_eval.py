@@ -1,0 +1,96 @@
+"""``vouch eval ...`` and ``vouch calibrate``: measure, and set the guard by what was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from cli.failures import report_failures
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Reports = Annotated[
+    Path | None, typer.Option(help="Folder for a Markdown and an HTML report with plots.")
+]
+Half = Annotated[Literal["all", "dev", "test"], typer.Option(help="Half of the questions.")]
+Set = Annotated[Path, typer.Argument(help="Folder of the labelled set.")]
+
+app = typer.Typer(
+    help="Measure retrieval, the verdict, citations and attacks on labelled sets.\n\n"
+    "Without a subcommand: the sample corpus, its hit rate and what the default threshold costs.",
+    invoke_without_command=True,
+)
+
+
+@app.callback()
+def sample(context: typer.Context, *, reports: Reports = None, as_json: Json = False) -> None:
+    """Measure the sample corpus when no subcommand is given."""
+    if context.invoked_subcommand:
+        return
+    from cli.evaluate import run_sample
+
+    with report_failures():
+        run_sample(reports, as_json=as_json)
+
+
+@app.command()
+def retrieval(
+    folder: Set,
+    *,
+    profile: Annotated[
+        list[str] | None, typer.Option(help="Retrieval profile; several are compared.")
+    ] = None,
+    k: Annotated[int, typer.Option(min=1, max=50, help="Cut-off, in sections.")] = 3,
+    split: Half = "all",
+    ablation: Annotated[
+        bool, typer.Option("--ablation", help="Also measure what each stage adds.")
+    ] = False,
+    reports: Reports = None,
+    as_json: Json = False,
+) -> None:
+    """How well a set's labelled sections are found."""
+    from cli.evaluate import run_retrieval
+
+    with report_failures():
+        run_retrieval(
+            folder, profile or ["default"], k=k, split=split, ablation=ablation, reports=reports,
+            as_json=as_json,
+        )  # fmt: skip
+
+
+@app.command()
+def abstention(
+    folder: Set,
+    *,
+    calibration: Annotated[
+        Path | None, typer.Option(help="An artefact made elsewhere, used unchanged.")
+    ] = None,
+    reports: Reports = None,
+    as_json: Json = False,
+) -> None:
+    """What the guard refuses, cross-validated or with an artefact made elsewhere."""
+    from cli.evaluate import run_abstention
+
+    with report_failures():
+        run_abstention(folder, calibration, reports, as_json=as_json)
+
+
+@app.command()
+def citations(
+    folder: Set, *, split: Half = "all", reports: Reports = None, as_json: Json = False
+) -> None:
+    """How well the citation check tells true sentences from altered ones."""
+    from cli.evaluate import run_citations
+
+    with report_failures():
+        run_citations(folder, split, reports, as_json=as_json)
+
+
+@app.command()
+def attacks(folder: Set, *, reports: Reports = None, as_json: Json = False) -> None:
+    """What instructions planted in documents achieve."""
+    from cli.evaluate import run_attacks
+
+    with report_failures():
+        run_attacks(folder, reports, as_json=as_json)
