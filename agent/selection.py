@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.contract import Evidence
-from agent.forms import QuestionForm, form_bonus
+from agent.forms import QuestionForm, form_bonus, is_dangling
 from agent.instructions import QUOTABLE, instruction_suspicion
 from agent.synonyms import MATCH_CREDIT, has_synonym
 from agent.units import Unit, split_units
-from agent.words import is_frame, question_terms, terms
+from agent.words import is_code_name, is_frame, question_terms, terms
 from prose.words import parts, stem
 
 # Weights of a linear ranker fitted on the development half of the labelled questions (pairs of the
@@ -76,9 +76,10 @@ def select(question: str, evidence: Sequence[Evidence]) -> Selection:
         evidence: Passages in the order of their search.
     """
     weights, found = _read(question, evidence)
-    if not found:
+    if not found or _lacks_a_name(found):
         return Selection((), 0.0)
-    return Selection(_choose(found, weights), max(_reach(each.covered) for each in found))
+    chosen = _with_antecedents(_choose(found, weights), found)
+    return Selection(chosen, max(_reach(each.covered) for each in found))
 
 
 def candidates(question: str, evidence: Sequence[Evidence]) -> list[Candidate]:
@@ -107,6 +108,36 @@ def _read(question: str, evidence: Sequence[Evidence]) -> tuple[dict[str, float]
         for fit in (_fit(unit, covered, weights, form, standing[passage.number]),)
     ]
     return weights, found
+
+
+def _lacks_a_name(found: Sequence[Candidate]) -> bool:
+    """Whether the question names an identifier or operator that no passage contains at all.
+
+    Nothing can then be said about it, whatever else the passages share with the question.
+    """
+    named = [term for term in found[0].covered if is_code_name(term)]
+    return any(not any(each.covered[term] for each in found) for term in named)
+
+
+def _with_antecedents(
+    chosen: Sequence[Candidate], found: Sequence[Candidate]
+) -> tuple[Candidate, ...]:
+    """Put the sentence before each quoted one that leans on it ("This ...", "It ...")."""
+    whole: list[Candidate] = []
+    for each in chosen:
+        before = next((other for other in found if _precedes(other, each)), None)
+        if before and is_dangling(each.unit.text) and before not in (*chosen, *whole):
+            whole.append(before)
+        whole.append(each)
+    return tuple(whole)
+
+
+def _precedes(other: Candidate, each: Candidate) -> bool:
+    return (
+        other.passage is each.passage
+        and other.unit.block == each.unit.block
+        and other.unit.index == each.unit.index - 1
+    )
 
 
 def _weights(wanted: Sequence[str], bags: Sequence[frozenset[str]]) -> dict[str, float]:

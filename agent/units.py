@@ -149,9 +149,11 @@ def _companion(blocks: list[Block], number: int) -> Companion | None:
         return None
     items: list[str] = []
     for item in after:
-        if item.kind != "item" or len(items) == _COMPANION_ITEMS:
+        is_nested = bool(items) and item.indent > after[0].indent
+        if len(items) == _COMPANION_ITEMS or not (item.kind == "item" or is_nested):
             break
-        items.append(unwrap(_BULLET.sub("", item.text)))
+        if item.kind == "item" and not is_nested:
+            items.append(unwrap(_BULLET.sub("", item.text)))
     return Companion("list", tuple(items)) if items else None
 
 

@@ -65,4 +65,9 @@ def is_frame(term: str) -> bool:
     return term in _FRAME_STEMS
 
 
+def is_code_name(term: str) -> bool:
+    """Whether a question's term can only be an identifier or an operator."""
+    return "_" in term or (len(term) > 1 and not any(sign.isalnum() for sign in term))
+
+
 _FRAME_STEMS = frozenset(stem(word) for word in FRAME_WORDS)

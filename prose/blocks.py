@@ -24,7 +24,10 @@ _ITEM = re.compile(r"^\s*(?:[*\-+•]|\d{1,3}[.)])\s+\S")
 _TERM_CHARACTERS = 100
 _TERM_LINES = 6
 _CODE_MARK = re.compile(
-    r"^\s*(>>>|\.\.\. |\$ |[\w.\"()\[\]]+ *(?:::=|\+?= )|@\w|import |def )", re.MULTILINE
+    r"^\s*(?:>>>|\.\.\. |\$ |[\w.\"()\[\]]+ *(?:::=|\+?= )|@\w|import |def )"
+    r"|^\s*(?:if|for|while|try|with|class|else|elif|except|finally|async|match|case)\b"
+    r"[^.?!\n]*:(?: *(?:pass|raise|return|break|continue|\.\.\.)\b.*)?[ \t]*(?:#.*)?$",
+    re.MULTILINE,
 )
 _HIDDEN = re.compile(
     r"<!--.*?(?:-->|\Z)"

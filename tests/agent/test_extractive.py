@@ -64,3 +64,16 @@ async def test_the_one_search_is_verbatim_with_the_asked_top_k() -> None:
     assert tools.queries == [("What does for do?", 2, "")]
     assert [call.tool for call in outcome.tool_calls] == ["search_kb"]
     assert outcome.kind == "extractive"
+
+
+async def test_an_identifier_that_no_passage_contains_is_refused() -> None:
+    status, _ = await ask("Which port does VOUCH_ADMIN_PORT set?")
+    assert status == "refused"
+
+
+async def test_a_sentence_that_leans_on_the_one_before_brings_it_along() -> None:
+    text = "The cache keeps answers for one hour. It evicts the oldest entry first when full."
+    outcome = await ExtractiveAgent(SENTENCE).answer(
+        task("Which entry is evicted first?"), FakeTools((hit("cache", text),))
+    )
+    assert outcome.text.startswith("The cache keeps answers for one hour. [1]\n\nIt evicts")

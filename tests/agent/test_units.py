@@ -111,3 +111,15 @@ def test_a_hash_inside_a_fence_is_code() -> None:
     assert len(units) == 1
     assert units[0].companion is not None
     assert "# comment" in units[0].companion.parts[0]
+
+
+def test_statements_are_code_and_a_list_skips_what_is_nested_in_it() -> None:
+    text = (
+        "The form is equivalent to:\n\n   if __debug__:\n       if not x: raise AssertionError\n\n"
+        "It proceeds as follows:\n\n1. The first step.\n\n   A remark on it.\n\n2. The second.\n"
+    )
+    units = split_units(text)
+    assert units[0].companion is not None
+    assert units[0].companion.kind == "code"
+    assert units[1].companion is not None
+    assert units[1].companion.parts == ("The first step.", "The second.")
