@@ -151,9 +151,23 @@ class AuditTrail:
             del self._queued[: len(batch)]
             self._trouble = ""
 
+    async def probe(self) -> bool:
+        """Find out whether the sink can be used, at the start and not at the first call."""
+        try:
+            await self._sink.rows("")
+        except StorageError as error:
+            if not self._trouble:
+                _log.error("audit_not_there", reason=str(error), hint="run `vouch migrate`")
+            self._trouble = f"{error}; is it migrated? run `vouch migrate`"
+        else:
+            self._trouble = ""
+        return not self._trouble
+
     async def run(self) -> None:
         """Commit in groups until cancelled, then once more."""
         try:
+            while not await self.probe():
+                await asyncio.sleep(_RETRY_SECONDS)
             while True:
                 await self._has_rows.wait()
                 await asyncio.sleep(self._linger_seconds)

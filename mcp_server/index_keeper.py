@@ -17,6 +17,8 @@ from service.logs import get_logger
 
 _log = get_logger(__name__)
 
+_SHORTEST_POLL_SECONDS = 0.05
+
 
 class IndexKeeper:
     """Owns the engine of this process.
@@ -31,7 +33,7 @@ class IndexKeeper:
 
     def __init__(self, opener: EngineOpener, *, poll_seconds: float) -> None:
         self._opener = opener
-        self._poll_seconds = poll_seconds
+        self._poll_seconds = max(poll_seconds, _SHORTEST_POLL_SECONDS)
         self._engine: Engine | None = None
         self._trouble: RetrievalError | None = None
         self._manifest: Manifest | None = None

@@ -122,6 +122,19 @@ async def test_a_waiting_trail_answers_only_after_the_commit() -> None:
         await trail.settle()
 
 
+async def test_a_database_without_tables_is_noticed_before_the_first_call(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'audit.db'}")
+    trail = AuditTrail(SqlAuditSink(database))
+    try:
+        assert not await trail.probe()
+        assert "vouch migrate" in trail.health().detail
+        await asyncio.to_thread(upgrade, f"sqlite:///{tmp_path / 'audit.db'}")
+        assert await trail.probe()
+        assert trail.health().status == "ok"
+    finally:
+        await database.close()
+
+
 async def test_rows_come_back_from_the_database_as_they_went_in(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'audit.db'}"
     await asyncio.to_thread(upgrade, url)
