@@ -166,7 +166,7 @@ class AuditTrail:
     async def run(self) -> None:
         """Commit in groups until cancelled, then once more."""
         try:
-            while not await self.probe():
+            while not await self.probe():  # noqa: ASYNC110 - nothing tells when a database comes
                 await asyncio.sleep(_RETRY_SECONDS)
             while True:
                 await self._has_rows.wait()
