@@ -28,7 +28,8 @@ _DRIVERS = {
     "postgresql": "postgresql+asyncpg",
     "postgres": "postgresql+asyncpg",
 }
-_BUSY_TIMEOUT_MILLISECONDS = 5000
+# Only another process can hold the file's lock: a migration or a backup, for a moment.
+_BUSY_TIMEOUT_MILLISECONDS = 2000
 _SQLITE_READERS = 4
 _POSTGRES_CONNECTIONS = 10
 

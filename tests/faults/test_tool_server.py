@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -111,3 +113,21 @@ def test_a_new_build_is_served_without_a_restart(broken: Installation) -> None:
             deadline.wait(0.1)
         else:
             pytest.fail("the new build was never served")
+
+
+def test_a_tool_server_that_hangs_is_503_within_its_deadline_and_heals(
+    broken: Installation,
+) -> None:
+    broken.mcp.start()
+    api = broken.api(VOUCH_KNOWLEDGE_TIMEOUT_SECONDS="1")
+    with ExitStack() as stack, httpx.Client(timeout=30, trust_env=False) as client:
+        api.start()
+        stack.callback(api.stop)
+        assert post(client, api).status_code == 200
+        os.kill(broken.mcp.pid, signal.SIGSTOP)
+        try:
+            refused = post(client, api)
+        finally:
+            os.kill(broken.mcp.pid, signal.SIGCONT)
+        assert (refused.status_code, refused.json()["code"]) == (503, "knowledge_timeout")
+        assert post(client, api).status_code == 200
