@@ -65,6 +65,7 @@ class AuditTrail:
         self._capacity = capacity
         self._queued: list[AuditRow] = []
         self._committing = asyncio.Lock()
+        self._commits: set[asyncio.Task[None]] = set()
         self._has_rows = asyncio.Event()
         self._trouble = ""
         self._lost = 0
@@ -132,9 +133,23 @@ class AuditTrail:
     async def commit(self) -> None:
         """Commit everything queued so far, together with whoever else is waiting.
 
+        A transaction under way is finished even when its caller goes away: it holds other callers'
+        rows, and one that was stored without being noticed would be stored again.
+
         Raises:
             AuditUnavailableError: The sink refuses; the rows stay queued.
         """
+        task = asyncio.create_task(self._commit())
+        self._commits.add(task)
+        task.add_done_callback(self._forget)
+        await asyncio.shield(task)
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._commits.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen by whoever waits, when anyone still does
+
+    async def _commit(self) -> None:
         async with self._committing:
             batch = self._queued[:]
             if not batch:

@@ -248,15 +248,24 @@ class FakeSink:
     Attributes:
         batches: Number of rows of each transaction.
         wrote: Set when rows were stored.
+        entered: Set when a transaction begins.
+        release: A transaction waits for it; set from the start.
     """
 
     stored: list[AuditRow] = field(default_factory=list[AuditRow])
     batches: list[int] = field(default_factory=list[int])
     refuses: bool = False
     wrote: asyncio.Event = field(default_factory=asyncio.Event)
+    entered: asyncio.Event = field(default_factory=asyncio.Event)
+    release: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.release.set()
 
     async def write(self, rows: Sequence[AuditRow]) -> None:
+        self.entered.set()
         await asyncio.sleep(0)
+        await self.release.wait()
         if self.refuses:
             raise DatabaseUnavailableError("the disk is full")
         self.batches.append(len(rows))

@@ -75,6 +75,20 @@ async def test_the_writer_commits_by_itself_in_groups() -> None:
     assert sink.batches == [10]
 
 
+async def test_a_commit_whose_caller_goes_away_stores_each_row_once() -> None:
+    sink = FakeSink()
+    sink.release.clear()
+    trail = AuditTrail(sink)
+    trail.record(row(1))
+    leaving = asyncio.create_task(trail.commit())
+    await sink.entered.wait()
+    leaving.cancel()
+    await asyncio.gather(leaving, return_exceptions=True)
+    sink.release.set()
+    await trail.commit()
+    assert [each.milliseconds for each in sink.stored] == [1]
+
+
 async def test_the_last_rows_are_committed_when_the_server_stops() -> None:
     sink = FakeSink()
     trail = AuditTrail(sink, linger_seconds=3600)
