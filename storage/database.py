@@ -145,10 +145,10 @@ def _sqlite_engine(
         connection.isolation_level = None
         cursor = connection.cursor()
         for pragma in (
+            f"busy_timeout={_BUSY_TIMEOUT_MILLISECONDS}",
             "journal_mode=WAL",
             "synchronous=NORMAL",
             "foreign_keys=ON",
-            f"busy_timeout={_BUSY_TIMEOUT_MILLISECONDS}",
         ):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()

@@ -26,6 +26,7 @@ def entry() -> AuditEntry:
 
 async def test_a_file_locked_by_another_process_is_an_error_and_then_used_again(path: Path) -> None:
     database = Database(f"sqlite:///{path}")
+    await database.ping()
     log = AuditLog(database)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
