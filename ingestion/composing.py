@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ingestion.document import Block, ParsedDocument
 from ingestion.drafts import Draft
-from ingestion.header import build_header
+from ingestion.header import build_header, with_context
 from ingestion.repetition import Span, repeated_lines
 from ingestion.rules import ChunkRules, Tokenizer
 from ingestion.sections import Section
@@ -77,9 +77,11 @@ class Composer:
             for half in halves:
                 drafts.extend(self.compose(owner, half, position + len(drafts)))
             return drafts
+        limit = max(0, room)
         header = build_header(
-            self.document.title, owner.path, limit_tokens=max(0, room), count=self._count
+            self.document.title, owner.path, limit_tokens=limit, count=self._count
         )
+        header = with_context(header, self.document.context, limit_tokens=limit, count=self._count)
         return [self._draft(owner, units, f"{header}\n{body}" if header else body, position)]
 
     def _count(self, text: str) -> int:

@@ -65,6 +65,8 @@ class ParsedDocument:
         text: What was read, after extraction for formats that are not text themselves.
         blocks: In order and disjoint; what lies between them is white space or dropped markup.
         language: ISO 639-1 code, empty when unknown.
+        context: Words of the whole document that are put beside the header of every chunk, such as
+            the names that a file of code defines; embedded as far as they fit, never shown.
     """
 
     document_id: str
@@ -75,6 +77,7 @@ class ParsedDocument:
     language: str = ""
     updated_at: str = ""
     metadata: Mapping[str, JsonScalar] = field(default_factory=dict[str, JsonScalar])
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)

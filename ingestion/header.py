@@ -36,3 +36,13 @@ def build_header(
     while header and count(header) > limit_tokens:
         header = header[: len(header) // 2] if " " not in header else header.rpartition(" ")[0]
     return header
+
+
+def with_context(
+    header: str, context: str, *, limit_tokens: int, count: Callable[[str], int]
+) -> str:
+    """Return the header with as many words of the document's context as fit below it."""
+    words = context.split()
+    while words and count(" ".join((header, *words))) > limit_tokens:
+        words = words[: len(words) * 3 // 4]
+    return f"{header}\n{' '.join(words)}" if words else header

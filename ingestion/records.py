@@ -42,7 +42,13 @@ class DocumentRecord(BaseModel):
 def document_digest(document: ParsedDocument) -> str:
     """Return the hash that tells whether a document changed."""
     hashed = hashlib.sha256()
-    for part in (document.title, document.url, document.text, repr(document.blocks)):
+    for part in (
+        document.title,
+        document.url,
+        document.text,
+        document.context,
+        repr(document.blocks),
+    ):
         hashed.update(part.encode("utf-8", "surrogatepass") + b"\0")
     hashed.update(repr(sorted(document.metadata.items())).encode("utf-8", "surrogatepass"))
     return hashed.hexdigest()
