@@ -60,7 +60,6 @@ class Publisher:
             self.records.drop(writer.build)
             await writer.abort()
             raise
-        self.progress(ProgressEvent("published", manifest.chunks, manifest.chunks))
         for build in await self.catalog.gc(self.keep_builds):
             self.records.drop(build)
         return manifest

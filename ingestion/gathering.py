@@ -139,8 +139,9 @@ class Gatherer:
         digest = document_digest(document)
         before = known.get(document.document_id)
         if before and before.digest == digest and before.chunking == self.chunking:
+            state: DocumentState = "unchanged" if before.labels == source.labels else "changed"
             record = before.model_copy(update={"labels": source.labels})
-            return GatheredDocument(record, "unchanged", dropped)
+            return GatheredDocument(record, state, dropped)
         chunked = self.chunker.chunk(document)
         record = DocumentRecord(
             source=source.name,

@@ -61,7 +61,7 @@ class IngestReport(BaseModel):
     vanished: tuple[str, ...] = Field(default=(), description="``source/document`` now gone.")
     chunks: int = Field(ge=1, description="Places where a passage stands, duplicates counted.")
     duplicates: int = Field(ge=0)
-    points_written: int = Field(ge=1)
+    points_written: int = Field(ge=0, description="0 when nothing changed and no build was made.")
     embedded: int = Field(ge=0, description="Passages that went through the model.")
 
     @property

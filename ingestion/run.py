@@ -1,8 +1,8 @@
 """One run: read, chunk, deduplicate, embed, write, verify, publish.
 
-A run makes a whole new build. Sources it was not asked about are carried over from the records of
-the build in force; nothing is visible to a reader before the last step, and a run that fails leaves
-everything as it was.
+A run makes a whole new build, unless nothing changed. Sources it was not asked about are carried
+over from the records of the build in force; nothing is visible to a reader before the last step,
+and a run that fails leaves everything as it was.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from ingestion.exclusive import exclusive
 from ingestion.gathering import Gathered, Gatherer
 from ingestion.header import HEADER_FORMAT
 from ingestion.reading import SourceReader
-from ingestion.report import DocumentReport, IngestReport, Progress
+from ingestion.report import DocumentReport, IngestReport, Progress, ProgressEvent
 from ingestion.settings import IngestionSettings
 from ingestion.sources import Source
-from ingestion.verify import Expectation
+from ingestion.verify import Expectation, check_expected
+from retrieval.catalog import content_digest
+from retrieval.manifest import Manifest, Stamp
 from retrieval.opening import make_stamp
 
 
@@ -75,12 +77,62 @@ async def run(
         progress=progress,
         most_vanished=settings.ingest_most_vanished_share,
     )
-    gathered = await gatherer.gather(sources, removed, await tools.catalog.current())
+    previous = await tools.catalog.current()
+    gathered = await gatherer.gather(sources, removed, previous)
     unique = await asyncio.to_thread(
         deduplicate, [document.record for document in gathered.documents]
     )
     if not unique.chunks:
         raise EmptyRunError(_nothing_came_out(gathered))
+    stamp = make_stamp(
+        tools.embedder, tools.sparse, header_format=HEADER_FORMAT, chunker=tools.chunker.name
+    )
+    embedded = 0
+    if previous and _is_same(previous, stamp, settings.profile, gathered, unique):
+        check_expected(previous.build, previous.chunks, expect)
+        manifest = previous
+    else:
+        manifest, embedded = await _publish(
+            gathered, unique, tools, settings, progress, stamp=stamp, expect=expect
+        )
+    progress(ProgressEvent("published", manifest.chunks, manifest.chunks))
+    return IngestReport(
+        build=manifest.build,
+        seconds=time.monotonic() - started,
+        documents=tuple(_reports(gathered, unique)),
+        vanished=tuple(gathered.vanished),
+        chunks=len(unique.chunks) + unique.duplicates,
+        duplicates=unique.duplicates,
+        points_written=0 if manifest is previous else manifest.chunks,
+        embedded=embedded,
+    )
+
+
+def _is_same(
+    previous: Manifest, stamp: Stamp, profile: str, gathered: Gathered, unique: Deduplicated
+) -> bool:
+    """Whether the build in force already is what this run would make."""
+    return (
+        previous.stamp == stamp
+        and previous.profile == profile
+        and not gathered.vanished
+        and all(d.state in {"unchanged", "carried_over"} for d in gathered.documents)
+        and previous.content_digest == content_digest([c.chunk_id for c in unique.chunks])
+        and previous.sources.keys() == gathered.by_source().keys()
+    )
+
+
+async def _publish(
+    gathered: Gathered,
+    unique: Deduplicated,
+    tools: IngestionTools,
+    settings: IngestionSettings,
+    progress: Progress,
+    *,
+    stamp: Stamp,
+    expect: Expectation | None,
+) -> tuple[Manifest, int]:
+    """Embed and publish; return the new build and how many passages went through the model."""
     embedded = await embed_passages(
         [chunk.text_for_embedding for chunk in unique.chunks],
         embedder=tools.embedder,
@@ -95,22 +147,11 @@ async def run(
         gathered,
         list(zip(unique.chunks, embedded.vectors, strict=True)),
         duplicates=unique.duplicates,
-        stamp=make_stamp(
-            tools.embedder, tools.sparse, header_format=HEADER_FORMAT, chunker=tools.chunker.name
-        ),
+        stamp=stamp,
         profile=settings.profile,
         expect=expect,
     )
-    return IngestReport(
-        build=manifest.build,
-        seconds=time.monotonic() - started,
-        documents=tuple(_reports(gathered, unique)),
-        vanished=tuple(gathered.vanished),
-        chunks=len(unique.chunks) + unique.duplicates,
-        duplicates=unique.duplicates,
-        points_written=manifest.chunks,
-        embedded=embedded.computed,
-    )
+    return manifest, embedded.computed
 
 
 def _nothing_came_out(gathered: Gathered) -> str:

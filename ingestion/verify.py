@@ -62,6 +62,18 @@ class Verification:
             raise VerificationError(f"build {self.build}: " + "; ".join(self.problems))
 
 
+def check_expected(build: str, chunks: int, expect: Expectation | None) -> None:
+    """Refuse a build of another size than expected.
+
+    Raises:
+        VerificationError: It has more or fewer chunks.
+    """
+    if expect and not expect.at_least <= chunks <= expect.at_most:
+        raise VerificationError(
+            f"build {build}: holds {chunks} chunks, not {expect.at_least} to {expect.at_most}"
+        )
+
+
 async def verify(
     store: Store, manifest: Manifest, *, expect: Expectation | None = None
 ) -> Verification:

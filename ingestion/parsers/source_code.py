@@ -52,9 +52,7 @@ class SourceCodeParser:
 def defined_names(text: str) -> list[str]:
     """Return the names that a piece of code defines, in order, each once.
 
-    Measured on 737 pieces of code: with these names and the enclosing signature in front of what is
-    embedded and indexed, the right piece is among the first five for 86% of 248 questions, against
-    83% without.
+    Questions about code name what a file defines more often than the piece that answers them does.
     """
     found = (_NAME.search(signature) for _, _, signature in _plain_marks(text))
     return list(dict.fromkeys(match[1] for match in found if match))

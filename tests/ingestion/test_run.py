@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -98,11 +98,28 @@ async def test_a_run_publishes_a_build_and_reports_what_is_in_it(bench: Bench) -
 
 async def test_an_unchanged_source_is_not_embedded_again(bench: Bench) -> None:
     docs = bench.write("a.md", "# Alpha\n\nThe first fact.\n")
-    await bench.ingest(docs)
-    report = await bench.ingest(docs)
+    first = await bench.ingest(docs)
+    second = await bench.ingest(docs)
     assert bench.embedder.embedded == []
+    assert (second.embedded, second.points_written) == (0, 0)
+    assert second.documents[0].state == "unchanged"
+    assert second.build == first.build
+
+
+async def test_new_labels_make_a_new_build_without_the_model(bench: Bench) -> None:
+    docs = bench.write("a.md", "# Alpha\n\nThe first fact.\n")
+    await bench.ingest(docs)
+    report = await bench.ingest(replace(docs, labels=("staff",)))
+    (chunk,) = (await bench.chunks()).values()
+    assert chunk.occurrences[0].labels == ("staff",)
     assert report.embedded == 0
-    assert report.documents[0].state == "unchanged"
+
+
+async def test_an_unchanged_build_is_still_held_to_its_expected_size(bench: Bench) -> None:
+    docs = bench.write("a.md", "# Alpha\n\nThe first fact.\n")
+    await bench.ingest(docs)
+    with pytest.raises(VerificationError, match="1 chunks, not 2 to 3"):
+        await bench.ingest(docs, expect=Expectation(2, 3))
 
 
 async def test_changing_one_page_embeds_that_page_only(bench: Bench) -> None:
@@ -159,7 +176,8 @@ async def test_the_same_input_gives_the_same_ids(bench: Bench) -> None:
     docs = bench.write("a.md", "# Alpha\n\nThe first fact.\n\n# Beta\n\n" + "Long text. " * 200)
     await bench.ingest(docs)
     before = {chunk.chunk_id for chunk in (await bench.chunks()).values()}
-    await bench.ingest(docs)
+    await bench.ingest(bench.write("b.md", "# Other", folder="other"), removed=["docs"])
+    await bench.ingest(docs, removed=["other"])
     assert {chunk.chunk_id for chunk in (await bench.chunks()).values()} == before
 
 
