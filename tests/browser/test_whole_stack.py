@@ -73,6 +73,26 @@ def test_permalink_shows_the_record_again(open_page: OpenPage, stack_url: str) -
     assert json.loads(record.text())["question"] == QUESTION
 
 
+def test_record_and_its_document_can_be_followed(
+    open_page: OpenPage, stack_url: str, inspector: Inspector
+) -> None:
+    visit = open_page(stack_url)
+    visit.ask(QUESTION)
+    page = visit.page
+    page.get_by_role("button", name="No", exact=True).click()
+    expect(page.locator("#feedback")).to_contain_text("Thank you")
+    page.get_by_role("link", name="Follow this question").click()
+    expect(page.locator("#guard tbody tr")).to_have_count(4)
+    assert "search_kb" in page.inner_text("#audit")
+    assert inspector.violations(page) == []
+    inspector.keep(page, "whole-record")
+    page.locator("#guard tbody a").first.click()
+    expect(page.locator("#passage")).to_contain_text("context")
+    inspector.keep(page, "whole-source")
+    page.goto(f"{stack_url}/history?thumb=down")
+    expect(page.locator("tbody tr")).to_have_count(1)
+
+
 @pytest.mark.model
 def test_real_small_model_answers_through_the_page(
     open_page: OpenPage, index: Path, small_model_url: str, inspector: Inspector, tmp_path: Path
