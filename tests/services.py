@@ -28,10 +28,15 @@ def require_port(port: int, what: str) -> None:
         require(present=probe.connect_ex(("127.0.0.1", port)) == 0, what=what)
 
 
+def find_chromium() -> str | None:
+    """Return the path of a chromium, or None."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next((path for name in names if (path := shutil.which(name))), None)
+
+
 def require_chromium() -> str:
     """Return the path of a chromium, or skip or fail."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = next((path for name in names if (path := shutil.which(name))), None)
+    found = find_chromium()
     require(present=found is not None, what="a chromium")
     return found or ""
 

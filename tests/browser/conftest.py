@@ -11,21 +11,12 @@ import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
+from tests.browser.launching import SWITCHES
 from tests.browser.serving import Serving, serve
 from tests.browser.stage import StagedServices, create_stage
 from tests.services import require_chromium
 
 ARTIFACTS = Path(__file__).resolve().parents[2] / "artifacts" / "screenshots"
-# No sandbox: tests run as root in containers. The rest keeps the browser from calling home.
-SWITCHES = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture(scope="session")
