@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 
 from fastapi import FastAPI, Request
+from pydantic import ValidationError
 
+from backend.calibration_artefact import CalibrationArtefact
 from backend.caller import Caller
 from backend.contract import AskRequest, AskResponse
 from backend.errors import UnknownAskError
 from backend.events import StageEvent
-from backend.pages_ports import Holdings
+from backend.pages_ports import Holdings, Spread
 from backend.services import Services, identify
 from knowledge.contracts import Source
 from knowledge.tools import KnowledgeTools
+from service.logs import get_logger
 from service.tokens import Claims
 from storage.ask_search import AskFilter, AskSearch
 from storage.asks import AskRecord
+from storage.calibrations import CalibrationStore
+from storage.errors import StorageError
 from storage.feedback import FeedbackRecord, FeedbackStore
+
+_logger = get_logger(__name__)
 
 
 class PageDoor:
@@ -42,6 +49,26 @@ class PageDoor:
         """Return what the index holds, its first page of sections with it."""
         page = await self._tools(Caller(name="page")).list_sections()
         return Holdings(sources=page.sources, sections=page.sections)
+
+    async def spread(self) -> Spread | None:
+        """Return how labelled questions are spread, or None without a readable calibration."""
+        try:
+            record = await CalibrationStore(self._services.database).in_force()
+            if record is None:
+                return None
+            artefact = CalibrationArtefact.model_validate(record.artefact)
+        except (StorageError, ValidationError) as error:
+            _logger.warning("no spread to draw", detail=str(error))
+            return None
+        found = next((one for one in artefact.distributions if one.name == "best_cosine"), None)
+        if found is None:
+            return None
+        return Spread(
+            name=artefact.name,
+            embedding_model=artefact.stamp.embedding_model,
+            answerable=found.answerable,
+            unanswerable=found.unanswerable,
+        )
 
     async def passage(self, chunk_id: str, request: Request) -> Source:
         """Return one chunk with its neighbours' ids, if the sender may see it."""

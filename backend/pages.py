@@ -24,7 +24,7 @@ from backend.pages_questions import (
     propose_questions,
 )
 from backend.pages_stream import stream_fragments
-from backend.pages_view import view_answer
+from backend.pages_view import AnswerView, view_answer
 from backend.problems import Problem, describe_error, problem_headers
 from knowledge.errors import KnowledgeError
 from service.errors import VouchError
@@ -93,7 +93,8 @@ async def ask_streaming(
         return
     try:
         events = pages.services.ask(body, request)
-        pieces = stream_fragments(pages.templates, events, str(request.base_url))
+        spread = await pages.services.spread()
+        pieces = stream_fragments(pages.templates, events, str(request.base_url), spread)
         async with aclosing(pieces):
             async for piece in pieces:
                 yield ServerSentEvent(raw_data=piece)
@@ -175,9 +176,15 @@ async def _respond_ask(
         form=form,
         holdings=holdings,
         questions=propose_questions(pages.templates.texts, holdings or Holdings({})),
-        view=view_answer(response, base_url) if response else None,
+        view=await _view(pages, response, base_url),
         problem_html=problem_html,
     )
+
+
+async def _view(pages: Pages, response: AskResponse | None, base_url: str) -> AnswerView | None:
+    if response is None:
+        return None
+    return view_answer(response, base_url, await pages.services.spread())
 
 
 async def _holdings(pages: Pages) -> Holdings | None:

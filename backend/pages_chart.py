@@ -40,6 +40,42 @@ class VerdictChart:
     ticks: tuple[Label, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SpreadChart:
+    """Dots of labelled questions and the place of this one, in pixels."""
+
+    left: float
+    right: float
+    answerable_xs: tuple[float, ...]
+    unanswerable_xs: tuple[float, ...]
+    best_x: float
+    ticks: tuple[Label, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """A scale from its lowest number to 1."""
+
+    low: float
+    left: float = float(MARGIN)
+    right: float = float(WIDTH - MARGIN)
+
+    def place(self, number: float) -> float:
+        share = (number - self.low) / (1.0 - self.low)
+        return round(self.left + share * (self.right - self.left), 1)
+
+    def label(self, number: float) -> Label:
+        x = min(
+            max(self.place(number), self.left + _LABEL_HALF_WIDTH),
+            self.right - _LABEL_HALF_WIDTH,
+        )
+        return Label(x=x, text=f"{number:.3f}")
+
+    def ticks(self) -> tuple[Label, ...]:
+        steps = [self.low + (1.0 - self.low) * step / _TICKS for step in range(_TICKS + 1)]
+        return tuple(Label(x=self.place(step), text=f"{step:.1f}") for step in steps)
+
+
 def draw_verdict(
     threshold: float, best: float | None, passages: Sequence[float] = ()
 ) -> VerdictChart:
@@ -50,24 +86,35 @@ def draw_verdict(
         best: Best cosine in [-1, 1] or probability in [0, 1]; None when nothing was found.
         passages: Cosines of the listed passages; empty for a probability.
     """
-    low = min(0.0, threshold, *passages, *(() if best is None else (best,)))
-    left, right = float(MARGIN), float(WIDTH - MARGIN)
-
-    def place(number: float) -> float:
-        return round(left + (number - low) / (1.0 - low) * (right - left), 1)
-
-    def label(number: float) -> Label:
-        inside = min(max(place(number), left + _LABEL_HALF_WIDTH), right - _LABEL_HALF_WIDTH)
-        return Label(x=inside, text=f"{number:.3f}")
-
-    steps = [low + (1.0 - low) * step / _TICKS for step in range(_TICKS + 1)]
+    axis = _Axis(min(0.0, threshold, *passages, *(() if best is None else (best,))))
     return VerdictChart(
-        left=left,
-        right=right,
-        threshold_x=place(threshold),
-        threshold=label(threshold),
-        best_x=None if best is None else place(best),
-        best=None if best is None else label(best),
-        passage_xs=tuple(place(cosine) for cosine in passages),
-        ticks=tuple(Label(x=place(step), text=f"{step:.1f}") for step in steps),
+        left=axis.left,
+        right=axis.right,
+        threshold_x=axis.place(threshold),
+        threshold=axis.label(threshold),
+        best_x=None if best is None else axis.place(best),
+        best=None if best is None else axis.label(best),
+        passage_xs=tuple(axis.place(cosine) for cosine in passages),
+        ticks=axis.ticks(),
+    )
+
+
+def draw_spread(
+    best: float, answerable: Sequence[float], unanswerable: Sequence[float]
+) -> SpreadChart:
+    """Lay out one question among labelled ones.
+
+    Args:
+        best: Its best cosine, in [-1, 1].
+        answerable: Quantiles of the best cosine of answerable questions.
+        unanswerable: Likewise of unanswerable ones.
+    """
+    axis = _Axis(min(0.0, best, *answerable, *unanswerable))
+    return SpreadChart(
+        left=axis.left,
+        right=axis.right,
+        answerable_xs=tuple(axis.place(cosine) for cosine in answerable),
+        unanswerable_xs=tuple(axis.place(cosine) for cosine in unanswerable),
+        best_x=axis.place(best),
+        ticks=axis.ticks(),
     )

@@ -129,7 +129,7 @@ async def show_trace(request: Request, pages: PagesHere, ask_id: str) -> HTMLRes
     return pages.templates.respond(
         "record.html",
         record=record,
-        view=view_answer(response, str(request.base_url)),
+        view=view_answer(response, str(request.base_url), await pages.services.spread()),
     )
 
 

@@ -28,6 +28,23 @@ class Holdings:
     sections: Sequence[Section] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How the best cosine was spread over the labelled questions of the calibration in force.
+
+    Attributes:
+        name: Of the calibration.
+        embedding_model: The only one whose cosines compare with these.
+        answerable: Quantiles in even steps, lowest first.
+        unanswerable: Likewise.
+    """
+
+    name: str
+    embedding_model: str
+    answerable: Sequence[float]
+    unanswerable: Sequence[float]
+
+
 class PageServices(Protocol):
     """The application as the pages see it; every method raises ``VouchError`` and subclasses."""
 
@@ -41,6 +58,10 @@ class PageServices(Protocol):
 
     async def holdings(self) -> Holdings:
         """Return what the index holds."""
+        ...
+
+    async def spread(self) -> Spread | None:
+        """Return how labelled questions are spread, or None without a calibration."""
         ...
 
     async def passage(self, chunk_id: str, request: Request) -> Source:

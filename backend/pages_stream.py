@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from backend.contract import AskResponse, GuardView
+from backend.contract import GuardView
 from backend.events import (
     AnswerDrafted,
     Condensed,
@@ -15,6 +15,7 @@ from backend.events import (
     StageEvent,
     VerdictReached,
 )
+from backend.pages_ports import Spread
 from backend.pages_templates import Templates
 from backend.pages_view import view_answer
 from knowledge.contracts import SearchHit
@@ -54,7 +55,10 @@ def advance(progress: Progress, event: StageEvent) -> Progress:
 
 
 async def stream_fragments(
-    templates: Templates, events: AsyncGenerator[StageEvent], base_url: str
+    templates: Templates,
+    events: AsyncGenerator[StageEvent],
+    base_url: str,
+    spread: Spread | None = None,
 ) -> AsyncGenerator[str]:
     """Yield one piece of HTML for each stage, the last one being the whole answer.
 
@@ -62,18 +66,15 @@ async def stream_fragments(
         templates: The page templates.
         events: The stages of one ask, in order.
         base_url: Address the page was reached at.
+        spread: Labelled questions to show this one among.
     """
     progress = Progress()
     yield templates.render("_progress.html", progress=progress)
     async with aclosing(events):
         async for event in events:
             if isinstance(event, Done):
-                yield render_answer_fragment(templates, event.response, base_url)
+                view = view_answer(event.response, base_url, spread)
+                yield templates.render("_answer.html", view=view)
                 return
             progress = advance(progress, event)
             yield templates.render("_progress.html", progress=progress)
-
-
-def render_answer_fragment(templates: Templates, response: AskResponse, base_url: str) -> str:
-    """Return the answer as a piece of a page."""
-    return templates.render("_answer.html", view=view_answer(response, base_url))

@@ -11,7 +11,8 @@ from markupsafe import Markup, escape
 
 from backend.contract import AskResponse, Citation, RetrievedChunk
 from backend.links import hosts_of
-from backend.pages_chart import VerdictChart, draw_verdict
+from backend.pages_chart import SpreadChart, VerdictChart, draw_spread, draw_verdict
+from backend.pages_ports import Spread
 from backend.rendering import highlight, render_answer, safe_link
 
 
@@ -45,6 +46,8 @@ class AnswerView:
     unread: tuple[PassageView, ...]
     unsupported_count: int
     chart: VerdictChart
+    spread: Spread | None
+    spread_chart: SpreadChart | None
     curl: str
     markdown: str
 
@@ -54,12 +57,13 @@ class AnswerView:
         return (*self.cited, *self.read, *self.unread)
 
 
-def view_answer(response: AskResponse, base_url: str) -> AnswerView:
+def view_answer(response: AskResponse, base_url: str, spread: Spread | None = None) -> AnswerView:
     """Arrange one response for its page.
 
     Args:
         response: What the service answered or recorded.
         base_url: Address the page was reached at, for the commands to copy.
+        spread: Labelled questions to show this one among; None for none.
     """
     chunks = {chunk.chunk_id: chunk for chunk in response.retrieved_chunks}
     cited_ids = {citation.chunk_id for citation in response.citations}
@@ -73,6 +77,8 @@ def view_answer(response: AskResponse, base_url: str) -> AnswerView:
         unread=tuple(_other(chunk) for chunk in others if not chunk.read_by_agent),
         unsupported_count=len(unsupported),
         chart=_chart(response),
+        spread=spread,
+        spread_chart=_spread_chart(response, spread),
         curl=make_curl(response, base_url),
         markdown=make_markdown(response),
     )
@@ -84,6 +90,13 @@ def _chart(response: AskResponse) -> VerdictChart:
         return draw_verdict(guard.threshold, guard.probability)
     cosines = [chunk.cosine for chunk in response.retrieved_chunks]
     return draw_verdict(guard.threshold, guard.best_cosine, cosines)
+
+
+def _spread_chart(response: AskResponse, spread: Spread | None) -> SpreadChart | None:
+    best = response.guard.best_cosine
+    if spread is None or best is None or spread.embedding_model != response.index.embedding_model:
+        return None
+    return draw_spread(best, spread.answerable, spread.unanswerable)
 
 
 def _answer_html(response: AskResponse, unsupported: tuple[str, ...]) -> Markup:

@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
 from html import escape
+from itertools import pairwise
 from typing import TypeAlias
 
 import nh3
@@ -161,6 +162,15 @@ def _mark_sentence(state: StateCore, token: Token, sentence: str) -> None:
         token.children = marked
 
 
+def _glue_citations(state: StateCore) -> None:
+    """Keep a marker on the line of the word it follows."""
+    for token in state.tokens:
+        children = token.children or []
+        for before, after in pairwise(children):
+            if after.type == "citation" and before.content.endswith(" "):
+                before.content = f"{before.content[:-1]}\N{NO-BREAK SPACE}"
+
+
 def _parse_inline(state: StateCore, text: str) -> list[Token]:
     tokens: list[Token] = []
     state.md.inline.parse(text, state.md, state.env, tokens)
@@ -209,6 +219,7 @@ def _make_markdown() -> MarkdownIt:
     parser.inline.ruler.before("link", "citation", _citation_rule)
     parser.core.ruler.push("headings", _shift_headings)
     parser.core.ruler.push("sentences", _mark_sentences)
+    parser.core.ruler.push("glue", _glue_citations)
     parser.add_render_rule("citation", _render_citation)
     parser.add_render_rule("image", _render_image)
     parser.add_render_rule("unsupported", _render_mark)

@@ -15,7 +15,7 @@ from backend.contract import AskRequest
 from backend.pages_chart import WIDTH, draw_verdict
 from backend.pages_glossary import Glossary
 from backend.pages_history import HistoryQuery
-from backend.pages_ports import Holdings
+from backend.pages_ports import Holdings, Spread
 from backend.pages_questions import QuestionForm, propose_questions
 from backend.pages_source import overlap, read_context
 from backend.pages_templates import FRONTEND, GLOSSARY, Templates, format_duration
@@ -426,3 +426,13 @@ def test_overlapping_words_are_shown_once() -> None:
 )
 def test_durations_carry_their_unit(milliseconds: float, text: str) -> None:
     assert format_duration(milliseconds) == text
+
+
+def test_question_stands_among_the_labelled_ones_of_its_own_model_only() -> None:
+    spread = Spread("s", "all-MiniLM-L6-v2", answerable=[0.5, 0.9], unanswerable=[0.1, 0.6])
+    chart = view_answer(make_answer(), BASE, spread).spread_chart
+    assert chart is not None
+    assert chart.unanswerable_xs[0] < chart.answerable_xs[0] < chart.best_x < chart.answerable_xs[1]
+    other = Spread("s", "another-model", answerable=[0.5], unanswerable=[0.1])
+    assert view_answer(make_answer(), BASE, other).spread_chart is None
+    assert view_answer(make_answer(), BASE).spread_chart is None

@@ -51,6 +51,12 @@ def test_marker_links_to_its_citation() -> None:
     assert 'href="#c-2"' in render_answer("So it is [2].")
 
 
+def test_marker_stays_on_the_line_of_the_word_it_follows() -> None:
+    html = render_answer("So it is [2]. See [2]\nand `x` [2]")
+    assert "is\N{NO-BREAK SPACE}<a" in html
+    assert html.count("\N{NO-BREAK SPACE}") == 3
+
+
 def test_marker_without_a_citation_stays_text() -> None:
     html = render_answer("One [1], nine [9].", numbers=[1])
     assert 'href="#c-1"' in html

@@ -8,9 +8,11 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Literal
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.launching import SWITCHES
@@ -18,7 +20,8 @@ from tests.services import find_chromium
 
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 LIMIT_BYTES = 200_000
-ANSWERED = "How do I define a context manager for use in a with statement?"
+COLOURS = 200
+ANSWERED = "What happens when a generator function is called?"
 REFUSED = "How long should I boil an egg for a runny yolk?"
 
 
@@ -80,9 +83,11 @@ def take(browser: Browser, url: str, scene: Scene) -> int:
     if scene.question:
         ask(page, scene)
     page.evaluate("document.activeElement.blur()")
-    path = IMAGES / f"{scene.name}.png"
-    page.screenshot(path=path, animations="disabled")
+    picture = Image.open(BytesIO(page.screenshot(animations="disabled")))
     context.close()
+    path = IMAGES / f"{scene.name}.png"
+    # A palette keeps the page's few colours exactly and makes the file a third as large.
+    picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
     return path.stat().st_size
 
 

@@ -18,7 +18,7 @@ from backend.events import (
     VerdictReached,
 )
 from backend.pages import Pages, router
-from backend.pages_ports import Holdings
+from backend.pages_ports import Holdings, Spread
 from backend.pages_templates import Templates
 from backend.problems import install_problem_handlers
 from knowledge.contracts import SearchHit, Source
@@ -82,6 +82,14 @@ class StagedServices:
         if self.is_down:
             raise KnowledgeUnavailableError("the tool server cannot be reached")
         return Holdings(sources={"python-reference": 870, "vouch-docs": 42})
+
+    async def spread(self) -> Spread | None:
+        return Spread(
+            name="sample",
+            embedding_model="all-MiniLM-L6-v2",
+            answerable=[0.42 + n * 0.022 for n in range(21)],
+            unanswerable=[0.05 + n * 0.024 for n in range(21)],
+        )
 
     async def passage(self, chunk_id: str, request: Request) -> Source:
         if self.is_down:
