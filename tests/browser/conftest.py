@@ -19,7 +19,9 @@ from tests.services import require_chromium
 ARTIFACTS = Path(__file__).resolve().parents[2] / "artifacts" / "screenshots"
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: while it lives, its event loop counts as running in this thread, and
+# asynchronous tests of other packages could not start theirs.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     executable = require_chromium()
     with sync_playwright() as playwright:
