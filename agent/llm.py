@@ -14,7 +14,8 @@ from openai.types.responses import Response
 
 from agent.budget import Budget, Limits
 from agent.capture import CapturingTools
-from agent.chat import ChatModel, ChatReply, Message, ModelCall, ToolSpec, estimate_tokens
+from agent.chat import ChatModel, ChatReply, Message, ToolSpec
+from agent.completion import read_completion
 from agent.contract import AgentKind, AgentOutcome, AgentTask, TokenUsage
 from agent.errors import (
     AgentError,
@@ -163,7 +164,9 @@ class OpenAIModel:
                 completion = await self._create(messages, tools, answer_tokens)
             else:
                 raise
-        return _reply(completion, messages)
+        if not isinstance(completion, ChatCompletion):
+            raise ModelGarbageError("the model endpoint answers a page instead of a completion")
+        return read_completion(completion.model_dump(mode="json", warnings=False), messages)
 
     async def respond(
         self, instructions: str, question: str, server: ToolServer, *, answer_tokens: int
@@ -193,7 +196,7 @@ class OpenAIModel:
 
     async def _create(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], answer_tokens: int
-    ) -> ChatCompletion:
+    ) -> object:
         request: dict[str, Any] = {
             "model": self._name,
             "messages": list(messages),
@@ -201,9 +204,7 @@ class OpenAIModel:
         }
         if tools:
             request["tools"] = list(tools)
-        create = cast(
-            "Callable[..., Awaitable[ChatCompletion]]", self._client.chat.completions.create
-        )
+        create = cast("Callable[..., Awaitable[object]]", self._client.chat.completions.create)
         return await translated(create(**request))
 
 
@@ -235,31 +236,6 @@ def _status_error(error: openai.APIStatusError) -> AgentError:
 
 def _short(error: openai.OpenAIError) -> str:
     return " ".join(str(error).split())[:_MESSAGE_CHARACTERS]
-
-
-def _reply(completion: object, messages: Sequence[Message]) -> ChatReply:
-    """Check what the client lets through: a page comes back as text, choices may be missing."""
-    if not isinstance(completion, ChatCompletion):
-        raise ModelGarbageError("the model endpoint answers a page instead of a completion")
-    choices = cast("list[Any] | None", completion.choices)
-    if not choices or choices[0].message is None:
-        raise ModelGarbageError("the model endpoint answers without a choice")
-    message = completion.choices[0].message
-    text = message.content or ""
-    calls = tuple(
-        ModelCall(call.id or f"call_{place}", call.function.name, call.function.arguments or "{}")
-        for place, call in enumerate(message.tool_calls or ())
-        if call.type == "function"
-    )
-    return ChatReply(text, calls, _usage(completion, messages, text))
-
-
-def _usage(completion: ChatCompletion, messages: Sequence[Message], text: str) -> TokenUsage:
-    """Return the server's count, or an estimate where it gives none."""
-    if completion.usage:
-        return TokenUsage(completion.usage.prompt_tokens, completion.usage.completion_tokens)
-    prompt = sum(len(str(message.get("content") or "")) for message in messages)
-    return TokenUsage(estimate_tokens(prompt), estimate_tokens(len(text)))
 
 
 def _response_reply(response: Response) -> ChatReply:

@@ -174,6 +174,9 @@ class Rounds:
                 raise
             self._takes_tools = False
             self._note("no_tool_support")
+            if self._budget.rounds:
+                # It took tools and chokes on what came of them: the same evidence, put plainly.
+                self._messages = self._opening(LAST_TURN)
             return await self._complete(with_tools=False)
         self._budget.spend_round(reply.usage)
         return reply

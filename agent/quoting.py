@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-from agent.selection import Candidate
+from agent.fit import Candidate
 from agent.units import Companion, Unit
 
 _LINK = re.compile(r"!?\[([^\]\[]*)\]\((?:[^()\s]|\([^()]*\))*(?:\s+\"[^\"]*\")?\)")

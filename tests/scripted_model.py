@@ -331,7 +331,7 @@ def _envelope(choices: list[JsonObject], characters: int) -> JsonObject:
 
 def _counted(reply: Reply, prompt_characters: int) -> Reply:
     """Fill in the prompt's tokens, which only the request tells."""
-    if '"usage"' not in reply.body:
+    if '"prompt_tokens": 0' not in reply.body:
         return reply
     body = cast("dict[str, dict[str, int]]", json.loads(reply.body))
     prompt = prompt_characters // 4

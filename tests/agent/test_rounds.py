@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 
 import pytest
@@ -246,3 +247,37 @@ async def test_evidence_is_cut_to_the_context_and_recorded_as_shown() -> None:
     ]
     assert outcome.evidence[0].text == PORT_TEXT
     assert len(outcome.evidence[1].text) < len(long.text)
+
+
+def _raw(message: dict[str, object], usage: object) -> scripted.Reply:
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "stop"}
+    body = {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "usage": usage}
+    return scripted.Reply(json.dumps({**body, "choices": [choice]}))
+
+
+async def test_servers_with_shapes_of_their_own_are_understood() -> None:
+    parts = [{"type": "text", "text": "It is 8000 "}, {"type": "text", "text": "[1]."}]
+    function = {"name": "search_kb", "arguments": {"query": "loops"}}
+    outcome, _ = await ask(
+        scripted.in_turn(
+            _raw({"content": None, "tool_calls": [{"function": function}]}, None),
+            _raw({"content": parts}, {"prompt_tokens": None, "completion_tokens": None}),
+        )
+    )
+    assert outcome.tool_calls[1].arguments["query"] == "loops"
+    assert outcome.text == "It is 8000 [1]."
+    assert outcome.tokens.prompt > 0
+
+
+async def test_a_server_that_chokes_on_tool_results_gets_the_evidence_plainly() -> None:
+    def choose(request: scripted.ChatRequest) -> scripted.Reply:
+        if any(message.get("role") == "tool" for message in request.messages):
+            return scripted.status(400, "tool messages are not supported")
+        if request.tool_names:
+            return scripted.call("search_kb", query="loops")
+        return scripted.say("Loops [2].")
+
+    outcome, requests = await ask(choose)
+    assert outcome.text == "Loops [2]."
+    assert "no_tool_support" in outcome.degraded
+    assert set(requests[-1].evidence) == {1, 2}
