@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from storage import migrate
-from storage.audit import AuditEntry, AuditLog
+from storage.audit import AuditEntry, AuditLog, AuditValues
 from storage.database import Database
 from storage.errors import DatabaseUnavailableError
 
@@ -51,6 +51,31 @@ async def test_a_row_comes_back_as_it_was_written(database: Database) -> None:
     )
     assert row.created_at == moment
     assert row.created_at.tzinfo is UTC
+
+
+async def test_rows_stored_together_come_back_as_they_were_given(database: Database) -> None:
+    log = AuditLog(database)
+    moment = datetime(2026, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC)
+    rows = [
+        AuditValues(
+            created_at=moment,
+            ask_id="a",
+            branch="guard",
+            caller="signed",
+            request_id="r",
+            tool="search_kb",
+            arguments={"query": f"q{number}", "top_k": 4},
+            chunk_ids=["one"],
+            cosines=[0.5],
+            build="b1",
+            milliseconds=1.5,
+            error="",
+        )
+        for number in range(40)
+    ]
+    await log.append_all(rows)
+    found = await log.of_ask("a")
+    assert [row.model_dump(exclude={"id"}) for row in found] == rows
 
 
 async def test_rows_of_another_ask_stay_out(database: Database) -> None:
