@@ -27,10 +27,8 @@ from evals.bounds import (
     CONFIDENCE,
     clopper_pearson_upper,
     learn_then_test,
-    needed_for,
     smallest_certifiable,
 )
-from evals.crossvalidation import cross_validate
 from evals.curves import auroc
 from evals.errors import CalibrationRefusedError
 from evals.logistic import SIGNALS, FittedModel, fit
@@ -45,18 +43,15 @@ from evals.operating import (
     share_by_band,
     threshold_for,
 )
+from evals.usable import (
+    blockers,
+    require_certifiable,
+    require_numbers,
+    require_separation,
+    require_use,
+)
 from retrieval.manifest import Manifest
 
-LEAST_QUESTIONS = 20
-"""Of each class; half of them fit, half certify."""
-
-LEAST_AUROC = 0.8
-"""Below it no threshold is of use: the classes overlap too much."""
-
-MOST_OVER_REFUSAL = 0.5
-"""A threshold that refuses more answerable questions than this is not written down."""
-
-_BLOCKERS = 5
 _QUANTILES = np.linspace(0.0, 1.0, 21)
 
 
@@ -95,15 +90,15 @@ def calibrate(
         CalibrationRefusedError: Too few questions, classes that overlap beyond use, or a target
             that cannot be certified; names the questions at fault.
     """
-    _require_numbers(observations)
+    require_numbers(observations)
     fitting, certifying = part(observations)
     if target.kind == "leak":
-        _require_certifiable(certifying, target.limit)
-    separation = _require_separation(observations)
+        require_certifiable(certifying, target.limit)
+    separation = require_separation(observations)
     model = fit(fitting)
     threshold = _threshold(model, fitting, certifying, target)
     certified = judged(certifying, lambda one: model.probability(one.signals), threshold)
-    _require_use(certified)
+    require_use(certified)
     artefact = CalibrationArtefact(
         name=name,
         created_at=(created_at or datetime.now(UTC)).isoformat(timespec="seconds"),
@@ -178,21 +173,6 @@ def operating_of(found: Sequence[Judged]) -> Operating:
     )
 
 
-def blockers(found: Sequence[Judged]) -> tuple[str, ...]:
-    """Return the questions that stand on the wrong side, worst first, with what they found."""
-    negatives = sorted(
-        (one for one in found if not one.observation.is_answerable), key=lambda one: -one.number
-    )
-    positives = sorted(
-        (one for one in found if one.observation.is_answerable), key=lambda one: one.number
-    )
-    return tuple(
-        f"{one.observation.question_id} [{one.observation.band}] {one.number:.2f} "
-        f"{one.observation.question!r} - nearest: {'; '.join(one.observation.nearest) or 'nothing'}"
-        for one in (*negatives[:_BLOCKERS], *positives[:_BLOCKERS])
-    )
-
-
 def _threshold(
     model: FittedModel,
     fitting: Sequence[Observation],
@@ -217,49 +197,6 @@ def _threshold(
             blockers(strictest),
         )
     return threshold
-
-
-def _require_numbers(observations: Sequence[Observation]) -> None:
-    positives = sum(one.is_answerable for one in observations)
-    negatives = len(observations) - positives
-    if min(positives, negatives) < LEAST_QUESTIONS:
-        raise CalibrationRefusedError(
-            f"{positives} answerable and {negatives} unanswerable questions are too few: at least "
-            f"{LEAST_QUESTIONS} of each are needed, one half to fit and one to certify"
-        )
-
-
-def _require_certifiable(certifying: Sequence[Observation], limit: float) -> None:
-    n = sum(not one.is_answerable for one in certifying)
-    smallest = smallest_certifiable(n)
-    if smallest > limit:
-        raise CalibrationRefusedError(
-            f"{n} unanswerable questions in the certifying half can certify a leak rate of "
-            f"{smallest:.1%} at best; {limit:.1%} needs {needed_for(limit)} there, "
-            f"so {2 * needed_for(limit)} in the set"
-        )
-
-
-def _require_separation(observations: Sequence[Observation]) -> float:
-    found = cross_validate(observations, Limits(), repetitions=1)
-    separation = found.separation(("short", "long"))
-    if separation < LEAST_AUROC:
-        raise CalibrationRefusedError(
-            f"the classes do not separate: cross-validated AUROC is {separation:.2f}, at least "
-            f"{LEAST_AUROC:.2f} is needed for a threshold of any use",
-            blockers(found.verdicts),
-        )
-    return separation
-
-
-def _require_use(certified: Sequence[Judged]) -> None:
-    over_refusal = refused_share([one for one in certified if one.observation.is_answerable])
-    if over_refusal is not None and over_refusal > MOST_OVER_REFUSAL:
-        raise CalibrationRefusedError(
-            f"a threshold for this target would refuse {over_refusal:.0%} of the answerable "
-            "questions; allow more leaks, or add questions the model can tell apart",
-            blockers(certified),
-        )
 
 
 def _weights(model: FittedModel, fitting: Sequence[Observation]) -> tuple[SignalWeight, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from evals.calibrate import Calibration, blockers
+from evals.calibrate import Calibration
 from evals.report import Part, Report
 from evals.tables import table
+from evals.usable import blockers
 from evals.verdict_figures import band_plot, reliability_plot, risk_plot
 
 

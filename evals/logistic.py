@@ -80,7 +80,7 @@ def fit(observations: Sequence[Observation], names: Sequence[str] = SIGNALS) -> 
     truth = np.array([one.is_answerable for one in observations])
     mean = rows.mean(axis=0)
     scale = np.maximum(rows.std(axis=0), _LEAST_SCALE)
-    model = LogisticRegression(C=_REGULARISATION, max_iter=2000)
+    model = LogisticRegression(C=_REGULARISATION, solver="newton-cholesky")
     model.fit((rows - mean) / scale, truth, sample_weight=_weights(observations))
     coefficients: NDArray[np.float64] = np.asarray(model.coef_, dtype=np.float64)[0]
     return FittedModel(

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 from evals.observations import Observation, Searches, observe
 from evals.ranking import SectionsOf
-from evals.sets import Question, Section
+from evals.sets import EvalSet, Question, Section
 from retrieval.store import Filter
 
 SYNTHETIC_BAND = "synthetic_held_out"
+FOREIGN_BAND = "another_corpus"
 NEAR_MISS_BAND = "near_miss_held_out"
 
 _LEAST_WORDS = 2
@@ -79,6 +80,21 @@ def synthetic(sections: Sequence[Section], count: int) -> tuple[HeldOut, ...]:
         if len(asked) == count:
             break
     return tuple(asked.values())
+
+
+def foreign(sets: Sequence[EvalSet]) -> tuple[Question, ...]:
+    """Return the questions of other corpora, which this one does not answer.
+
+    Args:
+        sets: About other matters; the caller vouches for that.
+    """
+    return tuple(
+        one.model_copy(
+            update={"id": f"{other.name}/{one.id}", "band": FOREIGN_BAND, "answerable": False}
+        )
+        for other in sets
+        for one in (*other.queries, *other.short, *other.unanswerable)
+    )
 
 
 async def observe_held_out(

@@ -53,14 +53,20 @@ class Observation:
 
 async def observe_set(searches: Searches, eval_set: EvalSet) -> tuple[Observation, ...]:
     """Search for every question of a set whose answerability is known."""
-    queries = [one for one in eval_set.queries if one.answerable is not False]
-    short = [*eval_set.short, *(one for one in queries if one.kind == "short")]
+    queries = _answerable(eval_set.queries)
+    short = [*_answerable(eval_set.short), *(one for one in queries if one.kind == "short")]
     long = [one for one in queries if one.kind != "short"]
     return (
         *await observe(searches, short, "short"),
         *await observe(searches, long, "long"),
         *await observe(searches, eval_set.unanswerable, "unanswerable"),
     )
+
+
+def _answerable(questions: Sequence[Question]) -> list[Question]:
+    """Return those said to be answerable; where no row says anything, all of them."""
+    said = [one for one in questions if one.answerable is not None]
+    return [one for one in said if one.answerable] if said else list(questions)
 
 
 async def observe(

@@ -1,0 +1,175 @@
+"""What the command line calls for verdicts: abstention, calibration, and the check for drift."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from backend.calibration_artefact import CalibrationArtefact, Target
+from evals.abstention import (
+    AbstentionResult,
+    AbstentionSummary,
+    evaluate_artefact,
+    evaluate_cross_validated,
+    evaluate_fixed,
+)
+from evals.abstention_report import abstention_report
+from evals.calibrate import Calibration, calibrate
+from evals.calibration_report import calibration_report
+from evals.drift import DriftReport, check_drift
+from evals.entry import DEFAULT_PROFILES, Written, with_corpus, write
+from evals.errors import EvalSetError
+from evals.kept import changed_share, keep_artefact, live_signals, note_check, read_in_force
+from evals.near_miss import near_miss_part
+from evals.negatives import foreign, observe_held_out, synthetic
+from evals.observations import Observation, observe, observe_set
+from evals.scratch import Scratch, open_scratch, silent
+from evals.served import open_served
+from evals.sets import EvalSet, load_set
+from evals.workbench import open_workbench
+from ingestion.report import Progress
+from ingestion.settings import IngestionSettings
+from storage.database import Database
+
+_SYNTHETIC = 60
+
+
+async def eval_abstention(
+    folder: Path,
+    settings: IngestionSettings,
+    *,
+    calibration: Path | None = None,
+    threshold_cosine: float,
+    negatives_from: Sequence[Path] = (),
+    with_questions: bool = True,
+    reports: Path | None = None,
+    progress: Progress = silent,
+) -> tuple[AbstentionSummary, Written | None]:
+    """Measure what the guard refuses, cross-validated or with an artefact made elsewhere.
+
+    Args:
+        folder: Holds a corpus, answerable and unanswerable questions.
+        settings: Where the data is and how documents are cut.
+        calibration: An artefact, used unchanged; None cross-validates.
+        threshold_cosine: The fixed default, for comparison.
+        negatives_from: Sets about other matters whose questions count as unanswerable here.
+        with_questions: Let the report name questions.
+        reports: Where reports go; None writes none.
+        progress: Called while passages are embedded.
+
+    Raises:
+        EvalSetError: The folder is no labelled set, or the artefact cannot be read.
+    """
+    eval_set = with_corpus(load_set(folder))
+    artefact = read_artefact(calibration) if calibration else None
+    async with (
+        open_workbench(settings) as bench,
+        open_scratch(eval_set, bench, profiles=DEFAULT_PROFILES, progress=progress) as scratch,
+    ):
+        observations = (
+            *await observe_set(scratch, eval_set),
+            *await _further_negatives(scratch, eval_set, negatives_from),
+        )
+        results: dict[str, AbstentionResult] = {}
+        if artefact:
+            results[f"artefact {artefact.name}, unchanged"] = evaluate_artefact(
+                observations, artefact
+            )
+        else:
+            results["cross-validated"] = evaluate_cross_validated(observations)
+        results[f"fixed cosine {threshold_cosine:g}"] = evaluate_fixed(
+            observations, threshold_cosine
+        )
+        notes = [await near_miss_part(scratch, eval_set, observations)]
+    report = abstention_report(eval_set.name, results, notes, with_questions=with_questions)
+    return next(iter(results.values())).summary(), await write(report, reports)
+
+
+async def calibrate_served(
+    folder: Path,
+    settings: IngestionSettings,
+    target: Target,
+    *,
+    database: Database | None = None,
+    reports: Path | None = None,
+) -> tuple[Calibration, Written | None]:
+    """Calibrate the guard on the index in force.
+
+    Args:
+        folder: Holds answerable and unanswerable questions about what is served.
+        settings: Where the index is.
+        target: What the threshold is chosen for.
+        database: Where the artefact is put in force; None leaves the one in force alone.
+        reports: Where reports go; None writes none.
+
+    Raises:
+        CalibrationRefusedError: No threshold is emitted, and why.
+        IndexUnavailableError: Nothing is published yet.
+    """
+    eval_set = load_set(folder)
+    async with (
+        open_workbench(settings) as bench,
+        open_served(settings, bench, DEFAULT_PROFILES) as served,
+    ):
+        observations = await observe_set(served, eval_set)
+        made = calibrate(observations, served.manifest, name=eval_set.name, target=target)
+    if database is not None:
+        await keep_artefact(database, made.artefact)
+    return made, await write(calibration_report(made), reports)
+
+
+async def check_served(
+    settings: IngestionSettings, database: Database, *, newest: int = 500
+) -> DriftReport:
+    """Compare recorded asks and the index in force with the calibration in force, and note it.
+
+    Args:
+        settings: Where the index is.
+        database: Where the calibration and the asks are kept.
+        newest: At most so many of the newest asks are looked at.
+
+    Raises:
+        EvalSetError: There is no calibration to check.
+        IndexUnavailableError: Nothing is published.
+    """
+    kept = await read_in_force(database)
+    live = await live_signals(database, newest)
+    report = check_drift(kept.artefact, live)
+    build, share = await changed_share(settings, kept.artefact)
+    if share > kept.artefact.drift_limit:
+        report = report.model_copy(
+            update={
+                "passed": False,
+                "message": f"{share:.0%} of the chunks differ from those of the calibration, more "
+                f"than the {kept.artefact.drift_limit:.0%} it allows; calibrate again. "
+                + report.message,
+            }
+        )
+    await note_check(database, kept, build=build, share=share, passed=report.passed)
+    return report
+
+
+def read_artefact(path: Path) -> CalibrationArtefact:
+    """Read an exported artefact.
+
+    Raises:
+        EvalSetError: It is not one.
+    """
+    try:
+        return CalibrationArtefact.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        message = f"{path} is no calibration artefact: {error}"
+        raise EvalSetError(message) from error
+
+
+async def _further_negatives(
+    scratch: Scratch, eval_set: EvalSet, others: Sequence[Path]
+) -> tuple[Observation, ...]:
+    """Return questions of other corpora, and synthetic ones where a set has no negatives at all."""
+    found = await observe(scratch, foreign([load_set(other) for other in others]), "unanswerable")
+    if eval_set.unanswerable or found:
+        return found
+    held_out = synthetic(eval_set.sections, _SYNTHETIC)
+    return await observe_held_out(scratch, held_out, scratch.sections_of)
