@@ -6,29 +6,16 @@ import asyncio
 from pathlib import Path
 from typing import Literal
 
-from pydantic import JsonValue
-
 from backend.calibration_artefact import CalibrationArtefact, Target
-from backend.contract import AskResponse
 from cli.console import out, print_json
 from cli.migrate import database_urls
 from cli.settings import UpSettings
 from evals.calibration_report import promise
-from evals.drift import DriftReport, check_drift
-from evals.entry import calibrate_served, read_artefact
+from evals.drift import DriftReport
+from evals.kept import keep_artefact
+from evals.verdicts import calibrate_served, check_served, read_artefact
 from ingestion.settings import IngestionSettings
-from service.errors import VouchError
-from storage.asks import AskStore
-from storage.calibrations import CalibrationRecord, CalibrationStore
 from storage.database import Database
-
-_LIVE_ASKS = 2000
-
-
-class NoCalibrationError(VouchError):
-    """There is no calibration to check or export."""
-
-    code = "no_calibration"
 
 
 def run_calibrate(
@@ -83,7 +70,7 @@ def run_check(*, as_json: bool) -> bool:
         Whether it still holds.
 
     Raises:
-        NoCalibrationError: There is none in force.
+        EvalSetError: There is none in force.
     """
     report = asyncio.run(_check())
     if as_json:
@@ -100,10 +87,7 @@ async def save(artefact: CalibrationArtefact) -> None:
     """Store an artefact and put it in force."""
     database = _database()
     try:
-        content: dict[str, JsonValue] = artefact.model_dump(mode="json")
-        await CalibrationStore(database).save(
-            CalibrationRecord(id=artefact.digest(), name=artefact.name, artefact=content)
-        )
+        await keep_artefact(database, artefact)
     finally:
         await database.close()
 
@@ -111,30 +95,9 @@ async def save(artefact: CalibrationArtefact) -> None:
 async def _check() -> DriftReport:
     database = _database()
     try:
-        store = CalibrationStore(database)
-        record = await store.in_force()
-        if record is None:
-            raise NoCalibrationError("no calibration is in force; run `vouch calibrate SET` first")
-        artefact = CalibrationArtefact.model_validate(record.artefact)
-        asks = await AskStore(database).recent(limit=_LIVE_ASKS)
-        responses = [AskResponse.model_validate(ask.response) for ask in asks]
-        report = check_drift(artefact, [_signals(response) for response in responses])
-        check: dict[str, JsonValue] = {
-            "build": responses[0].index.build if responses else artefact.stamp.build,
-            "passed": report.passed,
-            "created_at": responses[0].created_at if responses else artefact.created_at,
-        }
-        await store.note_check(record.id, check)
-        return report
+        return await check_served(IngestionSettings(), database)
     finally:
         await database.close()
-
-
-def _signals(response: AskResponse) -> dict[str, float]:
-    signals = response.guard.signals
-    named = signals.model_dump(exclude={"more", "missing_terms"})
-    numbers = {name: float(value) for name, value in named.items() if value is not None}
-    return numbers | signals.more
 
 
 def _database() -> Database:

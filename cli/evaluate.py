@@ -12,9 +12,10 @@ from rich.table import Table
 from backend.thresholds import default_threshold
 from cli.console import out, print_json
 from cli.ingest import ProgressLines
-from evals.entry import DEFAULT_PROFILES, Written, eval_abstention, eval_retrieval, eval_sample
+from evals.entry import DEFAULT_PROFILES, Written, eval_retrieval, eval_sample
 from evals.entry_evidence import eval_attacks, eval_citations
 from evals.sets import Split
+from evals.verdicts import eval_abstention
 from ingestion.settings import IngestionSettings
 from retrieval.errors import BadRequestError
 from retrieval.profiles import SearchProfile

@@ -90,7 +90,7 @@ async def eval_sample(
         reports: Where reports go; None writes none.
         progress: Called while passages are embedded.
     """
-    async with open_sample(settings, progress=progress) as sample:
+    async with open_workbench(settings) as bench, open_sample(bench, progress=progress) as sample:
         result = await measure_sample(sample, threshold_cosine)
     return result, await write(sample_report(result), reports)
 

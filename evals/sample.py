@@ -23,11 +23,10 @@ from evals.operating import refused_share
 from evals.quotes import holds
 from evals.scratch import Scratch, open_engine_on, silent
 from evals.sets import EvalSet, Question, load_set
-from evals.workbench import bench_of, open_pipeline
+from evals.workbench import Workbench
 from ingestion.records import BuildRecords
 from ingestion.report import Progress
 from ingestion.run import run
-from ingestion.settings import IngestionSettings
 from ingestion.sources import sample_sources
 from retrieval.builds import BuildCatalog
 from retrieval.profiles import SearchProfile
@@ -83,23 +82,20 @@ class Found:
 
 
 @asynccontextmanager
-async def open_sample(
-    settings: IngestionSettings, *, progress: Progress = silent
-) -> AsyncGenerator[Sample]:
+async def open_sample(bench: Workbench, *, progress: Progress = silent) -> AsyncGenerator[Sample]:
     """Index the sample corpus into its own place and open it.
 
     Args:
-        settings: Where the data is and how documents are cut.
+        bench: Models, and the cache.
         progress: Called while passages are embedded.
     """
-    async with open_pipeline(settings) as tools:
-        bench = bench_of(tools, settings)
-        catalog = BuildCatalog(bench.directory, _COLLECTION)
-        own = replace(tools, catalog=catalog, records=BuildRecords(bench.directory / "records"))
-        await run(sample_sources(), own, settings, progress)
-        async with open_engine_on(catalog, bench, SAMPLE_PROFILES) as scratch:
-            eval_set = load_set(SET_FOLDER)
-            yield Sample(eval_set, scratch, tuple(_unlabelled(eval_set)))
+    catalog = BuildCatalog(bench.directory, _COLLECTION)
+    records = BuildRecords(bench.directory / "records")
+    tools = replace(bench.tools, catalog=catalog, records=records)
+    await run(sample_sources(), tools, bench.settings, progress)
+    async with open_engine_on(catalog, bench, SAMPLE_PROFILES) as scratch:
+        eval_set = load_set(SET_FOLDER)
+        yield Sample(eval_set, scratch, tuple(_unlabelled(eval_set)))
 
 
 async def find(

@@ -144,7 +144,7 @@ async def _embed(unique: Deduplicated, bench: Workbench, progress: Progress) -> 
         [chunk.text_for_embedding for chunk in unique.chunks],
         embedder=bench.embedder,
         cache=bench.vectors,
-        workers=bench.workers,
+        workers=bench.settings.ingest_workers,
         progress=progress,
     )
     return [

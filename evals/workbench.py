@@ -22,18 +22,31 @@ class Workbench:
     """Open models and the places where scratch builds go.
 
     Attributes:
+        settings: Of the pipeline that makes the served index.
+        tools: The pipeline's own; the side store of vectors is shared with the served index.
         directory: Where scratch builds are cached.
-        vectors: The side store, shared with the served index.
         cutter: The pipeline's chunker.
-        workers: Threads that run the embedding model at once.
     """
 
+    settings: IngestionSettings
+    tools: IngestionTools
     directory: Path
-    embedder: DenseEmbedder
-    sparse: SparseEncoder
-    vectors: VectorCache
     cutter: Cutter
-    workers: int
+
+    @property
+    def embedder(self) -> DenseEmbedder:
+        """The dense model."""
+        return self.tools.embedder
+
+    @property
+    def sparse(self) -> SparseEncoder:
+        """The sparse encoder."""
+        return self.tools.sparse
+
+    @property
+    def vectors(self) -> VectorCache:
+        """The side store of vectors."""
+        return self.tools.vectors
 
 
 @asynccontextmanager
@@ -43,33 +56,15 @@ async def open_workbench(settings: IngestionSettings) -> AsyncGenerator[Workbenc
     Raises:
         ModelUnavailableError: The embedding model is not on this machine.
     """
-    async with open_pipeline(settings) as tools:
-        yield bench_of(tools, settings)
-
-
-@asynccontextmanager
-async def open_pipeline(settings: IngestionSettings) -> AsyncGenerator[IngestionTools]:
-    """Open the pipeline's own tools.
-
-    Raises:
-        ModelUnavailableError: The embedding model is not on this machine.
-    """
     await asyncio.to_thread(settings.data_dir.mkdir, parents=True, exist_ok=True)
     tools = await asyncio.to_thread(open_tools, settings)
+    rules = rules_for("structural", input_limit_tokens=tools.embedder.spec.input_limit_tokens)
     try:
-        yield tools
+        yield Workbench(
+            settings=settings,
+            tools=tools,
+            directory=settings.data_dir / "evals",
+            cutter=StructuralCutter(tools.embedder.tokenizer, rules),
+        )
     finally:
         await tools.close()
-
-
-def bench_of(tools: IngestionTools, settings: IngestionSettings) -> Workbench:
-    """Return a workbench made of the pipeline's tools."""
-    rules = rules_for("structural", input_limit_tokens=tools.embedder.spec.input_limit_tokens)
-    return Workbench(
-        directory=settings.data_dir / "evals",
-        embedder=tools.embedder,
-        sparse=tools.sparse,
-        vectors=tools.vectors,
-        cutter=StructuralCutter(tools.embedder.tokenizer, rules),
-        workers=settings.ingest_workers,
-    )

@@ -14,9 +14,9 @@ from evals.cutters import StructuralCutter
 from evals.errors import EvalSetError
 from evals.obedient import FORMS
 from evals.workbench import Workbench
+from ingestion.chunkers import make_chunker, rules_for
 from ingestion.composition import IngestionTools, open_fetcher
 from ingestion.records import BuildRecords
-from ingestion.run import chunk_rules
 from ingestion.settings import IngestionSettings
 from retrieval.opening import open_catalog, open_sparse_encoder
 from retrieval.vectors import VectorCache
@@ -57,17 +57,20 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Workbench]:
     settings = IngestionSettings(data_dir=tmp_path / "data")
+    embedder = HashEmbedder()
+    limit = embedder.spec.input_limit_tokens
     tools = IngestionTools(
         parser=InlineParser(),
         fetcher=open_fetcher(settings),
-        embedder=HashEmbedder(),
+        embedder=embedder,
+        chunker=make_chunker("structural", embedder, input_limit_tokens=limit),
         sparse=open_sparse_encoder(),
         catalog=open_catalog(settings),
         vectors=VectorCache(tmp_path / "vectors.db"),
         records=BuildRecords(tmp_path / "records"),
     )
-    rules = chunk_rules(settings, tools.embedder.spec.input_limit_tokens)
-    cutter = StructuralCutter(tools.embedder.tokenizer, rules)
+    rules = rules_for("structural", input_limit_tokens=limit)
+    cutter = StructuralCutter(embedder.tokenizer, rules)
     yield Workbench(settings, tools, tmp_path / "evals", cutter)
     await tools.close()
 
