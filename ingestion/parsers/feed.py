@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
+from ingestion.dates import iso_utc
 from ingestion.document import Parsed, ParsedDocument, RawContent
 from ingestion.errors import UnreadableError
 from ingestion.parsers.builder import DocumentBuilder
@@ -74,7 +75,7 @@ def _entries(root: Element) -> Iterator[_Entry]:
                 title=_text(fields.get("title")),
                 link=address.strip(),
                 text=html_text(_text(body)),
-                date=next((_text(fields[name]) for name in _DATES if name in fields), ""),
+                date=iso_utc(next((_text(fields[n]) for n in _DATES if n in fields), "")),
             )
 
 

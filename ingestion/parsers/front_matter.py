@@ -8,6 +8,8 @@ from typing import cast
 
 import yaml
 
+from ingestion.dates import iso_utc
+
 _BLOCK = re.compile(
     r"\A\s*---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -45,7 +47,7 @@ def read_front_matter(text: str) -> FrontMatter:
     return FrontMatter(
         title=_text(fields.get("title")),
         url=_text(fields.get("source_url") or fields.get("url") or fields.get("canonical")),
-        updated_at=next((_text(fields[name]) for name in _DATES if fields.get(name)), ""),
+        updated_at=next((iso_utc(_text(fields[name])) for name in _DATES if fields.get(name)), ""),
         language=_text(fields.get("lang") or fields.get("language"))[:2].lower(),
         end=end,
         count=count,
