@@ -10,7 +10,7 @@ from mcp_server.app import create_app
 from mcp_server.audit_sql import SqlAuditSink
 from mcp_server.engine import Engine
 from mcp_server.settings import McpSettings
-from retrieval.engine import open_engine
+from retrieval.opening import open_engine
 from service.lifeline import follow_lifeline
 from service.logs import configure_logging
 from storage.database import Database, database_url

@@ -59,7 +59,9 @@ class BuildCatalog:
             raise IndexUnavailableError(
                 f"cannot write a build in {self._builds}: {error}"
             ) from error
-        store = EdgeStore.create(directory / _POINTS, stamp.dimension)
+        store = EdgeStore.create(
+            directory / _POINTS, stamp.dimension, late_dimension=stamp.late_dimension
+        )
         return BuildWriter(build, store, self, stamp, profile)
 
     async def pointer(self) -> str:

@@ -63,7 +63,11 @@ class QdrantBuildCatalog:
         """Begin a new build, which nobody sees until it is finished and published."""
         build = new_build_name(self._now())
         store = await QdrantStore.create(
-            self._client, self._prefix + build, stamp.dimension, indexed=self._indexed
+            self._client,
+            self._prefix + build,
+            stamp.dimension,
+            late_dimension=stamp.late_dimension,
+            indexed=self._indexed,
         )
         return BuildWriter(build, store, self, stamp, profile)
 

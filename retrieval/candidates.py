@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from retrieval.chunk import DenseVector, SparseVector
+from retrieval.chunk import DenseVector, Matrix, SparseVector
 from retrieval.focus import Analyser
 from retrieval.fusion import Scored
 from retrieval.signals import WeighedTerm
@@ -23,6 +23,7 @@ class Query:
         sparse: Its terms weighted by IDF.
         words: Its terms with their surface forms, for signals; empty when it is no question.
         saturation: Most that one term can weigh in a passage.
+        late: Rows of late interaction, shape (n_tokens, late_dimension); None when not used.
         excluded: A chunk that is not to be found: the one that others are related to.
         analyser: Reads the terms of sentences, for the focus signals; None when it is no question.
     """
@@ -31,6 +32,7 @@ class Query:
     sparse: SparseVector
     words: tuple[WeighedTerm, ...]
     saturation: float
+    late: Matrix | None = None
     excluded: str = ""
     analyser: Analyser | None = None
 
@@ -70,6 +72,10 @@ async def find_candidates(
     measured = await store.measure(query.dense, query.sparse, lacking, where=where)
     cosines = {**measured.dense, **dense}
     bm25s = {**measured.sparse, **sparse}
+    ids = sorted(dense.keys() | sparse.keys())
+    late: dict[str, float] = {}
+    if query.late is not None:
+        late = await store.late_interaction(query.late, ids, where=where)
     union = [
         Scored(
             chunk_id=chunk_id,
@@ -77,8 +83,9 @@ async def find_candidates(
             bm25=bm25s.get(chunk_id, 0.0),
             dense_rank=dense_rank.get(chunk_id),
             sparse_rank=sparse_rank.get(chunk_id),
+            late=late.get(chunk_id),
         )
-        for chunk_id in sorted(dense.keys() | sparse.keys())
+        for chunk_id in ids
     ]
     return lists, union
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 JsonScalar: TypeAlias = str | int | float | bool | None
 DenseVector: TypeAlias = NDArray[np.float32]
+Matrix: TypeAlias = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,11 @@ class Point:
     Attributes:
         dense: Shape (dimension,), float32, unit length.
         sparse: BM25 weights of ``text_for_embedding``.
+        late: One row per token for late interaction, shape (n_tokens, late_dimension), float32,
+            unit rows; None when the build has none.
     """
 
     chunk: Chunk
     dense: DenseVector
     sparse: SparseVector
+    late: Matrix | None = None

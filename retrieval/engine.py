@@ -12,35 +12,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from retrieval.candidates import Query, weigh, with_idf
-from retrieval.catalog import OpenedBuild, check_stamp
+from retrieval.catalog import OpenedBuild
 from retrieval.chunk import DenseVector, SparseVector
-from retrieval.errors import (
-    BadRequestError,
-    IndexUnavailableError,
-    RetrievalError,
-    UnknownChunkError,
-)
+from retrieval.errors import BadRequestError, UnknownChunkError
+from retrieval.explain import Explanation, explain
+from retrieval.late import LateEmbedder
 from retrieval.manifest import Manifest
-from retrieval.opening import make_stamp, open_catalog, open_embedder, open_sparse_encoder
+from retrieval.metrics import RetrievalMetrics
 from retrieval.profiles import SearchProfile
 from retrieval.query_embedding import QueryEmbedder
+from retrieval.rerank import Rerankers
 from retrieval.search import SearchOutcome, SearchRequest, SectionOutcome, SourceOutcome
 from retrieval.searching import run_search
 from retrieval.sections import SectionTree, page_of, read_tree
 from retrieval.serving import ServingBuilds
-from retrieval.settings import RetrievalSettings
 from retrieval.sparse import SparseEncoder
+from retrieval.statistics import TermFrequencies
 from retrieval.store import Filter
 
-# What a reader of a build depends on; chunker and header format concern only who makes it.
-_READER_FIELDS = (
-    "embedding_model",
-    "model_digest",
-    "dimension",
-    "query_prefix",
-    "passage_prefix",
-    "sparse_model",
-)
 _RELATED_TERMS = 24
 _KEPT_TREES = 16
 _MOST_HITS = 50
@@ -53,8 +42,11 @@ class Engine:
         builds: Follows the published pointer.
         embedder: Of the model the builds are made with.
         sparse: Likewise.
-        profiles: Ways to search, by name.
+        profiles: Ways to search, by name; each fits the models the builds are made with.
         default_profile: The one used when a request names none.
+        late: The late-interaction model, None when the builds have none.
+        rerankers: Where profiles find their rerankers.
+        metrics: Counts what fell back.
     """
 
     def __init__(
@@ -65,12 +57,18 @@ class Engine:
         *,
         profiles: Mapping[str, SearchProfile],
         default_profile: str,
+        late: LateEmbedder | None = None,
+        rerankers: Rerankers | None = None,
+        metrics: RetrievalMetrics | None = None,
     ) -> None:
         self._builds = builds
         self._embedder = embedder
         self._sparse = sparse
         self._profiles = profiles
         self._default_profile = default_profile
+        self._late = late
+        self._rerankers = rerankers or Rerankers()
+        self._metrics = metrics or RetrievalMetrics()
         self._trees: OrderedDict[tuple[str, Filter], SectionTree] = OrderedDict()
 
     async def search(self, request: SearchRequest) -> SearchOutcome:
@@ -87,18 +85,27 @@ class Engine:
             raise BadRequestError("the query is blank")
         profile = self._checked(request)
         async with self._builds.lease(request.build) as opened:
-            dense = await self._embedder.embed(request.query)
-            frequencies = opened.statistics.visible(
-                request.where.labels, all_labels=request.where.all_labels
+            query = await self._query(request, opened, profile)
+            return await self._run(opened, query, request, profile)
+
+    async def explain(self, request: SearchRequest, chunk_id: str) -> Explanation:
+        """Say why a chunk is among the hits of a search, or is not.
+
+        Raises:
+            RetrievalError: As for ``search``.
+        """
+        outcome = await self.search(request)
+        async with self._builds.lease(outcome.manifest.build) as opened:
+            query = await self._query(request, opened, self._checked(request))
+            measured = await opened.store.measure(
+                query.dense, query.sparse, [chunk_id], where=request.where
             )
-            query = Query(
-                dense=dense,
-                sparse=with_idf(self._sparse.embed_query(request.query), frequencies),
-                words=weigh(self._sparse.terms(request.query), frequencies),
-                saturation=self._sparse.saturation,
-                analyser=self._sparse,
-            )
-            return await run_search(opened, query, request, profile)
+        return explain(
+            outcome,
+            chunk_id,
+            cosine=measured.dense.get(chunk_id),
+            bm25=measured.sparse.get(chunk_id),
+        )
 
     async def related(
         self, chunk_id: str, *, top_k: int, where: Filter, build: str = ""
@@ -121,12 +128,12 @@ class Engine:
             frequencies = opened.statistics.visible(where.labels, all_labels=where.all_labels)
             query = Query(
                 dense=stored.dense,
-                sparse=_most_telling(with_idf(stored.sparse, frequencies)),
+                sparse=_most_telling(self._weighted(stored.sparse, frequencies)),
                 words=(),
                 saturation=self._sparse.saturation,
                 excluded=chunk_id,
             )
-            return await run_search(opened, query, request, profile)
+            return await self._run(opened, query, request, profile)
 
     async def source(self, chunk_id: str, *, where: Filter, build: str = "") -> SourceOutcome:
         """Return the exact stored chunk and its visible neighbours' ids.
@@ -195,7 +202,35 @@ class Engine:
     async def close(self) -> None:
         """Close every build and the embedder's thread."""
         await self._builds.close()
+        await self._rerankers.close()
         self._embedder.close()
+
+    async def _query(
+        self, request: SearchRequest, opened: OpenedBuild, profile: SearchProfile
+    ) -> Query:
+        where = request.where
+        frequencies = opened.statistics.visible(where.labels, all_labels=where.all_labels)
+        late = None
+        if profile.late_weight > 0 and self._late is not None:
+            late = await asyncio.to_thread(self._late.embed_query, request.query)
+        return Query(
+            dense=await self._embedder.embed(request.query),
+            sparse=self._weighted(self._sparse.embed_query(request.query), frequencies),
+            words=weigh(self._sparse.terms(request.query), frequencies),
+            saturation=self._sparse.saturation,
+            late=late,
+        )
+
+    async def _run(
+        self, opened: OpenedBuild, query: Query, request: SearchRequest, profile: SearchProfile
+    ) -> SearchOutcome:
+        outcome = await run_search(opened, query, request, profile, self._rerankers)
+        for stage in outcome.degraded:
+            self._metrics.degraded.labels(stage).inc()
+        return outcome
+
+    def _weighted(self, vector: SparseVector, frequencies: TermFrequencies) -> SparseVector:
+        return with_idf(vector, frequencies) if self._sparse.uses_idf else vector
 
     def _checked(self, request: SearchRequest) -> SearchProfile:
         if not 1 <= request.top_k <= _MOST_HITS:
@@ -215,42 +250,6 @@ class Engine:
             while len(self._trees) > _KEPT_TREES:
                 self._trees.popitem(last=False)
         return tree
-
-
-async def open_engine(settings: RetrievalSettings) -> Engine:
-    """Put an engine together from settings, the published build open.
-
-    Raises:
-        ModelUnavailableError: The embedding model is not on this machine.
-        IndexUnavailableError: Nothing is published, or the index cannot be opened.
-        BuildMismatchError: The published build does not match this process's models.
-    """
-    catalog = open_catalog(settings)
-    if not await catalog.pointer():  # before a second is spent on the model
-        await catalog.close()
-        raise IndexUnavailableError("no build is published yet; run `vouch ingest`")
-    embedder = await asyncio.to_thread(open_embedder, settings)
-    sparse = open_sparse_encoder()
-    expected = make_stamp(embedder, sparse, header_format="", chunker="")
-    builds = ServingBuilds(
-        catalog,
-        lambda manifest: check_stamp(manifest, expected, fields=_READER_FIELDS),
-        keep_seconds=settings.build_keep_seconds,
-        check_seconds=settings.build_check_seconds,
-    )
-    engine = Engine(
-        builds,
-        QueryEmbedder(embedder, cache_size=settings.query_cache_size),
-        sparse,
-        profiles={"default": SearchProfile()},
-        default_profile=settings.profile,
-    )
-    try:
-        await engine.refresh()
-    except RetrievalError:
-        await engine.close()
-        raise
-    return engine
 
 
 def _most_telling(vector: SparseVector) -> SparseVector:

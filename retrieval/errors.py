@@ -9,6 +9,7 @@ Tree:
       InputTooLongError       a query is longer than the embedder can read even in pieces
       UnknownChunkError       no visible chunk has this id
       BadRequestError         an unknown profile, filter field or cursor
+      RerankError             the reranker failed; the fused order stands
       VectorError             a vector has the wrong dimension, no length, or NaN
 """
 
@@ -69,3 +70,9 @@ class VectorError(RetrievalError):
     """A vector has the wrong dimension, no length, or NaN; names the chunk."""
 
     code = "bad_vector"
+
+
+class RerankError(RetrievalError):
+    """The reranker failed, was late, or answered nonsense; the fused order stands."""
+
+    code = "rerank_failed"

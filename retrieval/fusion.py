@@ -25,6 +25,7 @@ class Scored:
         bm25: BM25 with IDF, >= 0; zero when it has no word of the query.
         dense_rank: Place in the dense list from 1; None when that list did not bring it.
         sparse_rank: Likewise in the sparse list.
+        late: Sum of best token matches (MaxSim); None when late interaction is not used.
     """
 
     chunk_id: str
@@ -32,6 +33,7 @@ class Scored:
     bm25: float
     dense_rank: int | None
     sparse_rank: int | None
+    late: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ def fuse(
     by: FusionName = "zscore",
     dense_weight: float = 0.5,
     sparse_weight: float = 0.5,
+    late_weight: float = 0.0,
     rrf_k: int = 60,
 ) -> list[Fused]:
     """Return the candidates in joined order, best first, ties by chunk id.
@@ -65,15 +68,28 @@ def fuse(
         by: Which of the two values orders them; both are kept on the result.
         dense_weight: Weight of the dense list, >= 0.
         sparse_weight: Weight of the sparse list, >= 0.
+        late_weight: Weight of late interaction, >= 0; without its numbers it has no effect.
         rrf_k: Damping of the first ranks in reciprocal rank fusion.
     """
-    rrf = reciprocal_ranks(
-        candidates, k=rrf_k, dense_weight=dense_weight, sparse_weight=sparse_weight
-    )
+    late = {c.chunk_id: c.late for c in candidates if c.late is not None}
+    late_order = sorted(late, key=lambda chunk_id: (-late[chunk_id], chunk_id))
+    late_rank = {chunk_id: rank for rank, chunk_id in enumerate(late_order, 1)}
+    rrf = {
+        c.chunk_id: reciprocal_ranks(
+            (dense_weight, c.dense_rank),
+            (sparse_weight, c.sparse_rank),
+            (late_weight, late_rank.get(c.chunk_id)),
+            k=rrf_k,
+        )
+        for c in candidates
+    }
     cosine_z = z_scores({c.chunk_id: c.cosine for c in candidates})
     bm25_z = z_scores({c.chunk_id: c.bm25 for c in candidates})
+    late_z = z_scores(late)
     zscore = {
-        c.chunk_id: dense_weight * cosine_z[c.chunk_id] + sparse_weight * bm25_z[c.chunk_id]
+        c.chunk_id: dense_weight * cosine_z[c.chunk_id]
+        + sparse_weight * bm25_z[c.chunk_id]
+        + late_weight * late_z.get(c.chunk_id, 0.0)
         for c in candidates
     }
     leading = rrf if by == "rrf" else zscore
@@ -83,18 +99,16 @@ def fuse(
     ]
 
 
-def reciprocal_ranks(
-    candidates: Sequence[Scored], *, k: int, dense_weight: float, sparse_weight: float
-) -> dict[str, float]:
-    """Return sum of w / (k + rank) over the lists that brought each candidate.
+def reciprocal_ranks(*lists: tuple[float, int | None], k: int) -> float:
+    """Return the sum of w / (k + rank) over the lists that brought a candidate.
 
     Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion", SIGIR 2009, where k = 60.
+
+    Args:
+        lists: Weight of each list and the candidate's place in it from 1, None when not in it.
+        k: Damping of the first ranks.
     """
-    return {
-        c.chunk_id: (dense_weight / (k + c.dense_rank) if c.dense_rank else 0.0)
-        + (sparse_weight / (k + c.sparse_rank) if c.sparse_rank else 0.0)
-        for c in candidates
-    }
+    return sum(weight / (k + rank) for weight, rank in lists if rank is not None)
 
 
 def z_scores(numbers: Mapping[str, float]) -> dict[str, float]:

@@ -18,6 +18,8 @@ class Stamp(BaseModel):
     header_format: str = Field(description="Name and version of the contextual header.")
     chunker: str = Field(description="Name and parameters of the chunker.")
     sparse_model: str = Field(description="Name and parameters of the sparse encoder.")
+    late_model: str = Field(default="", description="Late-interaction model; empty: none.")
+    late_dimension: int = Field(default=0, ge=0)
 
 
 class Manifest(BaseModel):

@@ -1,30 +1,88 @@
-"""The parts of the engine, made from settings: one place that decides which adapter is used."""
+"""The engine's parts, made from settings and a profile: the one place that chooses adapters.
+
+Precedence: environment, then profile, then default. ``VOUCH_EMBEDDING_MODEL`` therefore wins over
+the model of the profile.
+"""
 
 from __future__ import annotations
 
+import asyncio
+
+from prometheus_client import CollectorRegistry
+
 from retrieval.builds import BuildCatalog
-from retrieval.catalog import Catalog
+from retrieval.catalog import Catalog, check_stamp
 from retrieval.embedding import DenseEmbedder, FastembedEmbedder
+from retrieval.engine import Engine
+from retrieval.errors import IndexUnavailableError, RetrievalError
+from retrieval.late import FastembedLateEmbedder, LateEmbedder
 from retrieval.manifest import Stamp
+from retrieval.metrics import RetrievalMetrics
 from retrieval.models import resolve_model
+from retrieval.profiles import IngestionProfile, Profile, load_profiles, profile_named
+from retrieval.query_embedding import QueryEmbedder
+from retrieval.serving import ServingBuilds
 from retrieval.settings import RetrievalSettings
 from retrieval.sparse import Bm25Encoder, SparseEncoder
+from retrieval.sparse_models import FastembedSparseEncoder
 from retrieval.vectors import VectorCache
+
+# What a reader of a build depends on; chunker and header format concern only who makes it.
+READER_FIELDS = (
+    "embedding_model",
+    "model_digest",
+    "dimension",
+    "query_prefix",
+    "passage_prefix",
+    "sparse_model",
+    "late_model",
+)
+
+
+def open_profile(settings: RetrievalSettings) -> Profile:
+    """Return the profile these settings name.
+
+    Raises:
+        SettingsError: The file of profiles is malformed.
+        BadRequestError: It has no such profile.
+    """
+    profiles = load_profiles(settings.profiles_file, settings.environment)
+    return profile_named(profiles, settings.profile)
 
 
 def open_embedder(settings: RetrievalSettings) -> DenseEmbedder:
-    """Load the dense model of these settings; blocks for about a second.
+    """Load the dense model; blocks for about a second.
 
     Raises:
         ModelUnavailableError: It is not on this machine.
     """
-    resolved = resolve_model(settings.embedding_model, settings.models_dir)
-    return FastembedEmbedder(resolved, threads=settings.embedding_threads)
+    wanted = open_profile(settings).ingestion.embedder
+    resolved = resolve_model(settings.embedding_model or wanted.model, settings.models_dir)
+    return FastembedEmbedder(
+        resolved, threads=settings.embedding_threads, cut_dimension=wanted.cut_dimension
+    )
 
 
-def open_sparse_encoder() -> SparseEncoder:
-    """Return the sparse encoder."""
-    return Bm25Encoder()
+def open_sparse_encoder(settings: RetrievalSettings | None = None) -> SparseEncoder:
+    """Return the sparse encoder of these settings' profile; without settings, the default one.
+
+    Raises:
+        ModelUnavailableError: It is a model that is not on this machine.
+    """
+    wanted = open_profile(settings).ingestion.sparse if settings else IngestionProfile().sparse
+    if wanted.model == "bm25":
+        return Bm25Encoder(k1=wanted.k1, b=wanted.b, average_terms=wanted.average_terms)
+    return FastembedSparseEncoder(wanted.model)
+
+
+def open_late_embedder(settings: RetrievalSettings) -> LateEmbedder | None:
+    """Load the late-interaction model of these settings' profile, if it has one.
+
+    Raises:
+        ModelUnavailableError: It is not on this machine.
+    """
+    wanted = open_profile(settings).ingestion.late_interaction
+    return FastembedLateEmbedder(wanted.model, wanted.dimension) if wanted else None
 
 
 def open_vectors(settings: RetrievalSettings) -> VectorCache:
@@ -48,7 +106,12 @@ def open_catalog(settings: RetrievalSettings) -> Catalog:
 
 
 def make_stamp(
-    embedder: DenseEmbedder, sparse: SparseEncoder, *, header_format: str, chunker: str
+    embedder: DenseEmbedder,
+    sparse: SparseEncoder,
+    late: LateEmbedder | None = None,
+    *,
+    header_format: str,
+    chunker: str,
 ) -> Stamp:
     """Return what a build made with these parts must be stamped with."""
     spec = embedder.spec
@@ -61,4 +124,66 @@ def make_stamp(
         header_format=header_format,
         chunker=chunker,
         sparse_model=sparse.name,
+        late_model=late.name if late else "",
+        late_dimension=late.dimension if late else 0,
+    )
+
+
+async def open_engine(
+    settings: RetrievalSettings, registry: CollectorRegistry | None = None
+) -> Engine:
+    """Put an engine together from settings, the published build open.
+
+    Args:
+        settings: Of this process.
+        registry: Where the engine's metrics go; None keeps them to itself.
+
+    Raises:
+        ModelUnavailableError: A model is not on this machine.
+        IndexUnavailableError: Nothing is published, or the index cannot be opened.
+        BuildMismatchError: The published build does not match this process's models.
+        SettingsError: The file of profiles is malformed.
+    """
+    profiles = load_profiles(settings.profiles_file, settings.environment)
+    active = profile_named(profiles, settings.profile)
+    catalog = open_catalog(settings)
+    if not await catalog.pointer():  # before a second is spent on the model
+        await catalog.close()
+        raise IndexUnavailableError("no build is published yet; run `vouch ingest`")
+    embedder = await asyncio.to_thread(open_embedder, settings)
+    sparse = await asyncio.to_thread(open_sparse_encoder, settings)
+    late = await asyncio.to_thread(open_late_embedder, settings)
+    expected = make_stamp(embedder, sparse, late, header_format="", chunker="")
+    engine = Engine(
+        ServingBuilds(
+            catalog,
+            lambda manifest: check_stamp(manifest, expected, fields=READER_FIELDS),
+            keep_seconds=settings.build_keep_seconds,
+            check_seconds=settings.build_check_seconds,
+        ),
+        QueryEmbedder(embedder, cache_size=settings.query_cache_size),
+        sparse,
+        profiles={
+            name: profile.search
+            for name, profile in profiles.items()
+            if has_same_models(profile.ingestion, active.ingestion)
+        },
+        default_profile=settings.profile,
+        late=late,
+        metrics=RetrievalMetrics(registry),
+    )
+    try:
+        await engine.refresh()
+    except RetrievalError:
+        await engine.close()
+        raise
+    return engine
+
+
+def has_same_models(one: IngestionProfile, other: IngestionProfile) -> bool:
+    """Return whether a build of one profile can be searched with the other."""
+    return (
+        one.embedder == other.embedder
+        and one.sparse == other.sparse
+        and (one.late_interaction is None or one.late_interaction == other.late_interaction)
     )

@@ -96,6 +96,8 @@ def checked_vector(point: Point, dimension: int) -> DenseVector:
     weights = np.asarray(point.sparse.values, dtype=np.float32)
     if len(point.sparse.indices) != len(weights) or not np.isfinite(weights).all():
         raise VectorError(f"{name}: the sparse vector is malformed")
+    if point.late is not None and not (np.isfinite(point.late).all() and point.late.size):
+        raise VectorError(f"{name}: the late-interaction vectors are malformed")
     if not point.chunk.occurrences:
         raise VectorError(f"{name}: the chunk stands nowhere")
     return vector / np.float32(length)

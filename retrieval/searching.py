@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from retrieval.candidates import Query, above_floors, find_candidates
 from retrieval.catalog import OpenedBuild
-from retrieval.focus import FOCUS_PASSAGES, focus
+from retrieval.errors import RerankError
 from retrieval.fusion import Fused, Scored, fuse
 from retrieval.near_duplicates import Selection, cap_sources, remove_near_duplicates
 from retrieval.profiles import SearchProfile
-from retrieval.search import Hit, SearchOutcome, SearchRequest, SearchSignals, Trace
+from retrieval.rerank import Rerankers
+from retrieval.search import Hit, SearchOutcome, SearchRequest, Trace
 from retrieval.signals import HEAD_SIZE, compute_signals
 from retrieval.store import Filter, Store, StoredPoint
 
+_log = logging.getLogger(__name__)
 _SPARE_HITS = 8
 
 
@@ -38,8 +41,26 @@ class _Reader:
         return {c: frozenset(sparse.indices) for c, sparse in found.items() if sparse is not None}
 
 
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """Candidates in their order so far.
+
+    Attributes:
+        logits: Of those that were reranked; empty when none were.
+        degraded: Names of stages that fell back.
+    """
+
+    chunk_ids: tuple[str, ...]
+    logits: Mapping[str, float] = field(default_factory=dict[str, float])
+    degraded: tuple[str, ...] = ()
+
+
 async def run_search(
-    opened: OpenedBuild, query: Query, request: SearchRequest, profile: SearchProfile
+    opened: OpenedBuild,
+    query: Query,
+    request: SearchRequest,
+    profile: SearchProfile,
+    rerankers: Rerankers,
 ) -> SearchOutcome:
     """Find candidates, fuse them, thin them out, and take the guard's signals.
 
@@ -48,68 +69,88 @@ async def run_search(
         query: What the index is asked.
         request: What the caller asked for.
         profile: How to search.
+        rerankers: Where the profile's reranker is found, if it has one.
     """
     where = request.where
     lists, candidates = await find_candidates(opened.store, query, where, profile.candidates)
     fused = _fuse(candidates, profile)
-    order = [each.scored.chunk_id for each in fused]
+    fused_ids = tuple(each.scored.chunk_id for each in fused)
     best = min(candidates, key=lambda c: (-c.cosine, c.chunk_id), default=None)
     best_id = best.chunk_id if best is not None else ""
     reader = _Reader(opened.store, where)
-    selection = await _select(order, reader, request.top_k, profile, best_id)
+    order = await _rerank(fused_ids, reader, request.query, profile, rerankers)
+    selection = await _select(order.chunk_ids, reader, request.top_k, profile, best_id)
     chosen = _including(selection.selected[: request.top_k], best_id)
-    guarded = order[:HEAD_SIZE]
+    guarded = fused_ids[:HEAD_SIZE]
     await reader.read([*guarded, *chosen])
     scored = {c.chunk_id: c for c in candidates}
     places = {each.scored.chunk_id: each for each in fused}
     return SearchOutcome(
         query=request.query,
         hits=tuple(
-            _hit(scored[c], places.get(c), len(fused) + 1, reader.points[c], query) for c in chosen
+            _hit(
+                scored[chunk_id],
+                places.get(chunk_id),
+                reader.points[chunk_id],
+                query,
+                last_rank=len(fused) + 1,
+                rerank_logit=order.logits.get(chunk_id),
+            )
+            for chunk_id in chosen
         ),
-        signals=_with_focus(
-            compute_signals(
-                candidates,
-                query.words,
-                reader.terms(guarded),
-                returned=reader.terms(chosen),
-                saturation=query.saturation,
-            ),
-            query,
-            request.query,
-            [reader.points[chunk_id].chunk.text for chunk_id in guarded[:FOCUS_PASSAGES]],
+        signals=compute_signals(
+            candidates,
+            query.words,
+            reader.terms(guarded),
+            returned=reader.terms(chosen),
+            saturation=query.saturation,
         ),
         manifest=opened.manifest,
         filtered=selection.filtered,
         trace=Trace(
             dense=tuple(c.chunk_id for c in lists.dense),
             sparse=tuple(c.chunk_id for c in lists.sparse),
-            fused=tuple(order),
-            reranked=(),
+            fused=fused_ids,
+            reranked=order.chunk_ids if order.logits else (),
             selected=chosen,
         ),
+        degraded=order.degraded,
     )
-
-
-def _with_focus(
-    signals: SearchSignals, query: Query, question: str, passages: Sequence[str]
-) -> SearchSignals:
-    if query.analyser is None:
-        return signals
-    weights = {word.term.term_id: word.idf for word in query.words}
-    found = focus(question, passages, weights, query.analyser)
-    more = {"focus": found.coverage, "value_focus": found.value_coverage}
-    return replace(signals, more=signals.more | more)
 
 
 def _fuse(candidates: Sequence[Scored], profile: SearchProfile) -> list[Fused]:
     return fuse(
-        above_floors(candidates, profile.dense_floor_cosine, profile.sparse_floor_bm25),
+        above_floors(candidates, profile.dense_floor_cosine, profile.sparse_floor),
         by=profile.fusion,
         dense_weight=profile.dense_weight,
         sparse_weight=profile.sparse_weight,
+        late_weight=profile.late_weight,
         rrf_k=profile.rrf_k,
     )
+
+
+async def _rerank(
+    fused: tuple[str, ...],
+    reader: _Reader,
+    query: str,
+    profile: SearchProfile,
+    rerankers: Rerankers,
+) -> _Order:
+    """Reorder the head; when that fails, keep the fused order and say so."""
+    if profile.reranker is None or not fused:
+        return _Order(fused)
+    head = fused[: profile.reranker.candidates]
+    await reader.read(head)
+    passages = [reader.points[chunk_id].chunk.text_for_embedding for chunk_id in head]
+    try:
+        numbers = await rerankers.of(profile.reranker).rerank(query, passages)
+    except RerankError as error:
+        _log.warning("the fused order stands: %s", error)
+        return _Order(fused, degraded=(error.code,))
+    logits = dict(zip(head, numbers, strict=True))
+    place = {chunk_id: rank for rank, chunk_id in enumerate(head)}
+    ordered = sorted(head, key=lambda chunk_id: (-logits[chunk_id], place[chunk_id]))
+    return _Order((*ordered, *fused[len(head) :]), logits)
 
 
 async def _select(
@@ -148,7 +189,13 @@ def _including(chosen: Sequence[str], best_id: str) -> tuple[str, ...]:
 
 
 def _hit(
-    scored: Scored, place: Fused | None, last_rank: int, stored: StoredPoint, query: Query
+    scored: Scored,
+    place: Fused | None,
+    stored: StoredPoint,
+    query: Query,
+    *,
+    last_rank: int,
+    rerank_logit: float | None,
 ) -> Hit:
     terms = frozenset(stored.sparse.indices) if stored.sparse is not None else frozenset[int]()
     matched = (word.term.surface for word in query.words if word.term.term_id in terms)
@@ -162,5 +209,6 @@ def _hit(
         rrf=place.rrf if place else None,
         zscore=place.zscore if place else None,
         fused_rank=place.rank if place else last_rank,
+        rerank_logit=rerank_logit,
         matched_terms=tuple(dict.fromkeys(matched)),
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import Field, SecretStr
 
-from retrieval.models import DEFAULT_MODEL
 from service.settings import ServiceSettings
 
 
@@ -30,8 +31,8 @@ class RetrievalSettings(ServiceSettings):
         default=3, ge=1, le=600, description="Deadline of one call to the Qdrant server."
     )
     embedding_model: str = Field(
-        default=DEFAULT_MODEL,
-        description="Model directory, packaged model or fastembed name, tried in this order.",
+        default="",
+        description="Model directory, packaged model or fastembed name; empty: the profile's.",
     )
     embedding_threads: int = Field(
         default=1, ge=1, le=64, description="Threads of one ONNX session."
@@ -39,7 +40,7 @@ class RetrievalSettings(ServiceSettings):
     query_cache_size: int = Field(
         default=2048, ge=0, le=1_000_000, description="Query vectors kept in memory."
     )
-    profile: str = Field(default="default", description="Retrieval profile when none is asked for.")
+    profile: str = Field(default="default", description="Profile of ingestion and search.")
     profiles_file: Path | None = Field(
         default=None, description="YAML file of profiles; unset: the packaged one."
     )
@@ -52,6 +53,11 @@ class RetrievalSettings(ServiceSettings):
         le=3600.0,
         description="How long a replaced build stays open for asks pinned to it.",
     )
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Values that a file of profiles may refer to."""
+        return os.environ
 
     @property
     def models_dir(self) -> Path:

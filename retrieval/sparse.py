@@ -61,6 +61,11 @@ class SparseEncoder(Protocol):
         """Most that one term can weigh in a document, for normalising sums."""
         ...
 
+    @property
+    def uses_idf(self) -> bool:
+        """Whether a query's terms are multiplied by their IDF."""
+        ...
+
     def embed_document(self, text: str) -> SparseVector:
         """Return the term weights of a passage."""
         ...
@@ -113,6 +118,11 @@ class Bm25Encoder:
     def saturation(self) -> float:
         """Most that one term can weigh in a document: k1 + 1."""
         return self._saturation
+
+    @property
+    def uses_idf(self) -> bool:
+        """BM25 is nothing without it."""
+        return True
 
     def embed_document(self, text: str) -> SparseVector:
         """Return the BM25 term weights of a passage, without IDF."""

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from retrieval.chunk import Chunk, DenseVector, JsonScalar, Point, SparseVector
+from retrieval.chunk import Chunk, DenseVector, JsonScalar, Matrix, Point, SparseVector
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,21 @@ class Store(Protocol):
 
         Points the filter hides are absent from both; a point without a term of the query is
         absent from ``sparse``.
+        """
+        ...
+
+    async def late_interaction(
+        self, rows: Matrix, chunk_ids: Sequence[str], *, where: Filter
+    ) -> dict[str, float]:
+        """Return the sum of best matches (MaxSim) of given points, by chunk id.
+
+        Args:
+            rows: One row per token of the query, shape (n_tokens, late_dimension).
+            chunk_ids: Points to compare; those the filter hides are absent from the result.
+            where: What may be found.
+
+        Raises:
+            IndexUnavailableError: The build has no such vectors.
         """
         ...
 

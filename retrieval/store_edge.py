@@ -15,7 +15,7 @@ import numpy as np
 import qdrant_edge as edge
 
 from retrieval.access import Access, accesses_of
-from retrieval.chunk import DenseVector, Point, SparseVector
+from retrieval.chunk import DenseVector, Matrix, Point, SparseVector
 from retrieval.conditions import (
     AnyText,
     Either,
@@ -41,6 +41,8 @@ from retrieval.store import Candidate, CandidateLists, Filter, Measured, StoredP
 
 _DENSE = "dense"
 _SPARSE = "sparse"
+_LATE = "late"
+_VECTORS = [_DENSE, _SPARSE]
 _WRITE_BATCH = 256
 _SCROLL_BATCH = 256
 
@@ -68,14 +70,26 @@ class EdgeStore:
         self._accesses = set(accesses)
 
     @classmethod
-    def create(cls, path: Path, dimension: int) -> EdgeStore:
+    def create(cls, path: Path, dimension: int, *, late_dimension: int = 0) -> EdgeStore:
         """Make an empty index in a directory that does not exist yet.
+
+        Args:
+            path: The directory.
+            dimension: Length of its dense vectors.
+            late_dimension: Length of its token vectors; 0 means that it has none.
 
         Raises:
             IndexUnavailableError: The directory is taken or cannot be written.
         """
+        vectors = {_DENSE: edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine)}
+        if late_dimension:
+            vectors[_LATE] = edge.EdgeVectorParams(
+                size=late_dimension,
+                distance=edge.Distance.Cosine,
+                multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim),
+            )
         config = edge.EdgeConfig(
-            vectors={_DENSE: edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine)},
+            vectors=vectors,
             sparse_vectors={_SPARSE: edge.EdgeSparseVectorParams()},
         )
         path.mkdir(parents=True, exist_ok=True)
@@ -139,6 +153,21 @@ class EdgeStore:
         near, words = self._nearest(dense, sparse, len(chunk_ids), only)
         return Measured({c.chunk_id: c.number for c in near}, {c.chunk_id: c.number for c in words})
 
+    async def late_interaction(
+        self, rows: Matrix, chunk_ids: Sequence[str], *, where: Filter
+    ) -> dict[str, float]:
+        """Return the sum of best matches of given points, by chunk id."""
+        found = conditions(where, self._accesses)
+        if found is None or not chunk_ids:
+            return {}
+        request = edge.QueryRequest(
+            limit=len(chunk_ids),
+            query=edge.Query.Nearest(rows.tolist(), using=_LATE),
+            filter=_filter((*found, Ids(tuple(chunk_ids)))),
+        )
+        with _translated("the build has no late-interaction vectors"):
+            return {str(p.id): p.score for p in self._open().query(request)}
+
     async def read(
         self, chunk_ids: Sequence[str], *, where: Filter, with_vectors: bool = False
     ) -> dict[str, StoredPoint]:
@@ -149,7 +178,9 @@ class EdgeStore:
         if not found:  # everything is visible: no need to ask the index who may see what
             with _translated("the index cannot be read"):
                 records = self._open().retrieve(
-                    list(chunk_ids), with_payload=True, with_vector=with_vectors
+                    list(chunk_ids),
+                    with_payload=True,
+                    with_vector=_VECTORS if with_vectors else False,
                 )
         else:
             records, _ = self._scroll(
@@ -197,10 +228,12 @@ class EdgeStore:
         return self._shard
 
     def _to_stored(self, point: Point) -> edge.Point:
-        vectors = {
+        vectors: dict[str, edge.NamedVector] = {
             _DENSE: checked_vector(point, self._dimension).tolist(),
             _SPARSE: edge.SparseVector(list(point.sparse.indices), list(point.sparse.values)),
         }
+        if point.late is not None:
+            vectors[_LATE] = point.late.tolist()
         try:
             return edge.Point(point.chunk.chunk_id, vectors, to_payload(point.chunk))
         except ValueError as error:
@@ -241,7 +274,7 @@ class EdgeStore:
                     offset=offset,
                     filter=only,
                     with_payload=True,
-                    with_vector=with_vectors,
+                    with_vector=_VECTORS if with_vectors else False,
                 )
             )
 

@@ -15,7 +15,7 @@ from qdrant_client.conversions.common_types import PointId
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException
 
 from retrieval.access import Access, accesses_of
-from retrieval.chunk import DenseVector, Point, SparseVector
+from retrieval.chunk import DenseVector, Matrix, Point, SparseVector
 from retrieval.conditions import (
     AnyText,
     Either,
@@ -41,6 +41,8 @@ from retrieval.store import Candidate, CandidateLists, Filter, Measured, StoredP
 
 _DENSE = "dense"
 _SPARSE = "sparse"
+_LATE = "late"
+_VECTORS = [_DENSE, _SPARSE]
 _WRITE_BATCH = 256
 _SCROLL_BATCH = 256
 
@@ -69,7 +71,13 @@ class QdrantStore:
 
     @classmethod
     async def create(
-        cls, client: AsyncQdrantClient, collection: str, dimension: int, *, indexed: bool = True
+        cls,
+        client: AsyncQdrantClient,
+        collection: str,
+        dimension: int,
+        *,
+        late_dimension: int = 0,
+        indexed: bool = True,
     ) -> QdrantStore:
         """Make an empty collection.
 
@@ -77,17 +85,27 @@ class QdrantStore:
             client: Where.
             collection: Its name, not taken yet.
             dimension: Length of its dense vectors.
+            late_dimension: Length of its token vectors; 0 means that it has none.
             indexed: Make payload indexes; the in-memory client has none and warns.
 
         Raises:
             IndexUnavailableError: The server refuses or cannot be reached.
         """
+        vectors = {_DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE)}
+        if late_dimension:
+            vectors[_LATE] = models.VectorParams(
+                size=late_dimension,
+                distance=models.Distance.COSINE,
+                multivector_config=models.MultiVectorConfig(
+                    comparator=models.MultiVectorComparator.MAX_SIM
+                ),
+                # Compared with few candidates only, so that no graph over it is needed.
+                hnsw_config=models.HnswConfigDiff(m=0),
+            )
         with translated(f"cannot make the collection {collection}"):
             await client.create_collection(
                 collection,
-                vectors_config={
-                    _DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE)
-                },
+                vectors_config=vectors,
                 sparse_vectors_config={_SPARSE: models.SparseVectorParams()},
             )
             for key in KEYWORD_FIELDS if indexed else ():
@@ -133,6 +151,24 @@ class QdrantStore:
         only = _filter((*found, Ids(tuple(chunk_ids))))
         near, words = await self._nearest(dense, sparse, len(chunk_ids), only)
         return Measured({c.chunk_id: c.number for c in near}, {c.chunk_id: c.number for c in words})
+
+    async def late_interaction(
+        self, rows: Matrix, chunk_ids: Sequence[str], *, where: Filter
+    ) -> dict[str, float]:
+        """Return the sum of best matches of given points, by chunk id."""
+        found = conditions(where, self._accesses)
+        if found is None or not chunk_ids:
+            return {}
+        with translated("the build has no late-interaction vectors"):
+            answer = await self._open().query_points(
+                self._collection,
+                query=rows.tolist(),
+                using=_LATE,
+                limit=len(chunk_ids),
+                query_filter=_filter((*found, Ids(tuple(chunk_ids)))),
+                with_payload=False,
+            )
+        return {str(p.id): p.score for p in answer.points}
 
     async def read(
         self, chunk_ids: Sequence[str], *, where: Filter, with_vectors: bool = False
@@ -187,6 +223,8 @@ class QdrantStore:
             _DENSE: checked_vector(point, self._dimension).tolist(),
             _SPARSE: _terms(point.sparse),
         }
+        if point.late is not None:
+            vectors[_LATE] = point.late.tolist()
         return models.PointStruct(
             id=point.chunk.chunk_id, vector=vectors, payload=to_payload(point.chunk)
         )
@@ -225,7 +263,7 @@ class QdrantStore:
                 limit=limit,
                 offset=offset,
                 with_payload=True,
-                with_vectors=with_vectors,
+                with_vectors=_VECTORS if with_vectors else False,
             )
 
 

@@ -13,7 +13,7 @@ from qdrant_client import AsyncQdrantClient
 from retrieval.store import Store
 from retrieval.store_edge import EdgeStore
 from retrieval.store_qdrant import QdrantStore
-from tests.retrieval.corpus import DIMENSION
+from tests.retrieval.corpus import DIMENSION, LATE_DIMENSION
 
 ADAPTERS = ("edge", "memory", "server")
 Maker = Callable[[str], Awaitable[Store]]
@@ -27,12 +27,16 @@ async def make_store(tmp_path: Path) -> AsyncIterator[Maker]:
 
     async def make(adapter: str) -> Store:
         if adapter == "edge":
-            store: Store = EdgeStore.create(tmp_path / uuid.uuid4().hex, DIMENSION)
+            store: Store = EdgeStore.create(
+                tmp_path / uuid.uuid4().hex, DIMENSION, late_dimension=LATE_DIMENSION
+            )
         else:
             client, indexed = _client(adapter)
             clients.append(client)
             name = f"test-{uuid.uuid4().hex}"
-            store = await QdrantStore.create(client, name, DIMENSION, indexed=indexed)
+            store = await QdrantStore.create(
+                client, name, DIMENSION, late_dimension=LATE_DIMENSION, indexed=indexed
+            )
         opened.append(store)
         return store
 

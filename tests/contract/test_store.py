@@ -265,6 +265,22 @@ async def test_a_vector_unfit_for_search_is_refused_by_name(
     assert await store.count(where=_ALL) == 0
 
 
+async def test_late_interaction_sums_the_best_match_of_each_token(
+    make_store: Maker, adapter: str
+) -> None:
+    store = await make_store(adapter)
+    rows = {made.chunk_id: np.stack([vector(10 * n + k, 4) for k in range(n + 2)])
+            for n, made in enumerate(_CHUNKS)}  # fmt: skip
+    await store.write([replace(p, late=rows[p.chunk.chunk_id]) for p in points(_CHUNKS)])
+    query = np.stack([vector(900 + k, 4) for k in range(3)])
+    exact = {c: float((query @ held.T).max(axis=1).sum()) for c, held in rows.items()}
+    ids = [made.chunk_id for made in _CHUNKS]
+    assert await store.late_interaction(query, ids, where=_ALL) == pytest.approx(exact, abs=1e-4)
+    public = await store.late_interaction(query, ids, where=Filter())
+    assert set(public) == _ids("install", "timeout", "shared")
+    assert await store.late_interaction(query, [], where=_ALL) == {}
+
+
 async def test_a_closed_store_says_so(make_store: Maker, adapter: str) -> None:
     store = await _filled(make_store, adapter)
     await store.close()

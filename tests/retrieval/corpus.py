@@ -12,6 +12,7 @@ from retrieval.chunk import Chunk, DenseVector, JsonScalar, Occurrence, Point
 from retrieval.sparse import Bm25Encoder
 
 DIMENSION = 16
+LATE_DIMENSION = 4
 SPARSE = Bm25Encoder()
 _NAMES = uuid.UUID("7a0c52a6-5f63-4b4e-9e6f-7d1f5b1c2d3e")
 

@@ -153,7 +153,7 @@ async def test_fusion_and_floors_never_change_what_the_guard_reads(
     profiles = {
         "default": SearchProfile(),
         "rrf": SearchProfile(fusion="rrf", dense_weight=0.7, sparse_weight=0.3),
-        "floors": SearchProfile(dense_floor_cosine=0.99, sparse_floor_bm25=100.0),
+        "floors": SearchProfile(dense_floor_cosine=0.99, sparse_floor=100.0),
         "off": SearchProfile(near_duplicate_cosine=2.0),
     }
     rig = Rig(tmp_path, tokenizer, profiles=profiles)

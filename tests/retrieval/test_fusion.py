@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -16,13 +17,18 @@ def _scored(
 
 
 def test_reciprocal_ranks_sum_weighted_places() -> None:
-    found = reciprocal_ranks(
-        [_scored("a", 0.9, 1.0, 1, 3), _scored("b", 0.2, 9.0, None, 1)],
-        k=60,
-        dense_weight=0.7,
-        sparse_weight=0.3,
-    )
-    assert found == pytest.approx({"a": 0.7 / 61 + 0.3 / 63, "b": 0.3 / 61})
+    assert reciprocal_ranks((0.7, 1), (0.3, 3), k=60) == pytest.approx(0.7 / 61 + 0.3 / 63)
+    assert reciprocal_ranks((0.7, None), (0.3, 1), k=60) == pytest.approx(0.3 / 61)
+    assert reciprocal_ranks((0.7, None), (0.3, None), k=60) == 0.0
+
+
+def test_late_interaction_is_a_third_voice_only_where_it_has_a_number() -> None:
+    plain = [_scored("a", 0.5, 2.0, 1, 1), _scored("b", 0.5, 2.0, 1, 1)]
+    late = [replace(plain[0], late=3.0), replace(plain[1], late=9.0)]
+    assert fuse(plain, late_weight=0.4)[0].zscore == 0.0
+    assert [f.scored.chunk_id for f in fuse(late, late_weight=0.4)] == ["b", "a"]
+    assert [f.scored.chunk_id for f in fuse(late, by="rrf", late_weight=0.4)] == ["b", "a"]
+    assert [f.scored.chunk_id for f in fuse(late, late_weight=0.0)] == ["a", "b"]
 
 
 def test_zscores_have_mean_zero_and_unit_spread() -> None:
