@@ -147,8 +147,9 @@ async def _embed(unique: Deduplicated, bench: Workbench, progress: Progress) -> 
         workers=bench.settings.ingest_workers,
         progress=progress,
     )
+    sparse = bench.sparse.fitted(chunk.text_for_embedding for chunk in unique.chunks)
     return [
-        Point(chunk, vector, bench.sparse.embed_document(chunk.text_for_embedding))
+        Point(chunk, vector, sparse.embed_document(chunk.text_for_embedding))
         for chunk, vector in zip(unique.chunks, embedded.vectors, strict=True)
     ]
 

@@ -68,11 +68,12 @@ class Publisher:
         self, writer: BuildWriter, points: Sequence[tuple[Chunk, DenseVector]]
     ) -> None:
         started = time.monotonic()
+        sparse = self.sparse.fitted(chunk.text_for_embedding for chunk, _ in points)
         for at in range(0, len(points), _WRITE_BATCH):
             batch = points[at : at + _WRITE_BATCH]
             await writer.write(
                 [
-                    Point(chunk, vector, self.sparse.embed_document(chunk.text_for_embedding))
+                    Point(chunk, vector, sparse.embed_document(chunk.text_for_embedding))
                     for chunk, vector in batch
                 ]
             )

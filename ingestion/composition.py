@@ -58,7 +58,7 @@ def open_tools(settings: IngestionSettings) -> IngestionTools:
         fetcher=open_fetcher(settings),
         embedder=embedder,
         chunker=open_chunker(settings, embedder),
-        sparse=open_sparse_encoder(),
+        sparse=open_sparse_encoder(settings),
         catalog=open_catalog(settings),
         vectors=open_vectors(settings),
         records=BuildRecords(settings.records_dir),

@@ -71,7 +71,7 @@ def open_sparse_encoder(settings: RetrievalSettings | None = None) -> SparseEnco
     """
     wanted = open_profile(settings).ingestion.sparse if settings else IngestionProfile().sparse
     if wanted.model == "bm25":
-        return Bm25Encoder(k1=wanted.k1, b=wanted.b, average_terms=wanted.average_terms)
+        return Bm25Encoder(k1=wanted.k1, b=wanted.b)
     return FastembedSparseEncoder(wanted.model)
 
 

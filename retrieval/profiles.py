@@ -94,9 +94,8 @@ class SparseProfile(_Part):
     """The sparse encoder: ``bm25`` is our own, other names and directories are fastembed's."""
 
     model: str = Field(default="bm25", min_length=1)
-    k1: float = Field(default=1.2, ge=0.0, le=10.0)
+    k1: float = Field(default=1.6, ge=0.0, le=10.0)
     b: float = Field(default=0.75, ge=0.0, le=1.0)
-    average_terms: float = Field(default=100.0, gt=0.0, le=100_000.0)
 
 
 class LateProfile(_Part):

@@ -8,7 +8,9 @@ the caller may see.
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -66,6 +68,14 @@ class SparseEncoder(Protocol):
         """Whether a query's terms are multiplied by their IDF."""
         ...
 
+    def fitted(self, texts: Iterable[str]) -> SparseEncoder:
+        """Return the encoder as it suits a corpus; its queries and its name stay the same.
+
+        Args:
+            texts: Every passage that is about to be indexed together.
+        """
+        ...
+
     def embed_document(self, text: str) -> SparseVector:
         """Return the term weights of a passage."""
         ...
@@ -85,44 +95,46 @@ class Bm25Encoder:
     Identifiers (``snake_case``, ``camelCase``) are indexed whole and in parts, so that a question
     finds them by either.
 
+    The average length of a passage is measured on the corpus when a build is written: prose and
+    code differ by a factor of two, and a constant costs either of them. It changes weights of
+    documents only, so that a query needs not know it and it is not part of the name.
+
     Args:
         k1: Saturation of term frequency, >= 0.
         b: Length normalisation, in [0, 1].
-        average_terms: Terms of an average passage; a constant, so that a passage's vector does
-            not depend on the others and can be carried over.
+        average_terms: Terms of an average passage, repeated ones counted.
     """
 
-    def __init__(self, *, k1: float = 1.2, b: float = 0.75, average_terms: float = 100.0) -> None:
-        self._name = (
-            f"bm25-en-v{_ANALYSIS_VERSION}(k1={k1:g},b={b:g},average_terms={average_terms:g})"
-        )
-        self._saturation = k1 + 1.0
-        self._bm25 = Bm25(
-            Bm25Config(
-                k=k1,
-                b=b,
-                avg_len=average_terms,
-                language="english",
-                ascii_folding=True,
-                stemmer=SnowballParams(SnowballLanguage.English),
-                stopwords=StopwordsSet(languages={Language.English}, custom=set(_QUESTION_WORDS)),
-            )
-        )
+    def __init__(self, *, k1: float = 1.6, b: float = 0.75, average_terms: float = 60.0) -> None:
+        self._k1 = k1
+        self._b = b
+        self._bm25 = _bm25(k1, b, average_terms)
 
     @property
     def name(self) -> str:
-        """Name with every parameter, for the build's stamp."""
-        return self._name
+        """Name with every parameter that a reader depends on."""
+        return f"bm25-en-{_ANALYSIS_VERSION}(k1={self._k1:g},b={self._b:g})"
 
     @property
     def saturation(self) -> float:
         """Most that one term can weigh in a document: k1 + 1."""
-        return self._saturation
+        return self._k1 + 1.0
 
     @property
     def uses_idf(self) -> bool:
         """BM25 is nothing without it."""
         return True
+
+    def fitted(self, texts: Iterable[str]) -> Bm25Encoder:
+        """Return the encoder with the average length of these passages."""
+        # With b = 0 a weight tells its term's frequency: w = f (k + 1) / (f + k), here k = 1.
+        counting = _bm25(1.0, 0.0, 1.0)
+        lengths = [
+            sum(w / (2.0 - w) for w in counting.embed_document(expand_identifiers(text)).values)
+            for text in texts
+        ]
+        average = math.fsum(lengths) / len(lengths) if lengths else 0.0
+        return Bm25Encoder(k1=self._k1, b=self._b, average_terms=max(1.0, average))
 
     def embed_document(self, text: str) -> SparseVector:
         """Return the BM25 term weights of a passage, without IDF."""
@@ -145,6 +157,20 @@ class Bm25Encoder:
                 found.setdefault(term_id, word.strip(".,;:!?()[]{}\"'`"))
         known = set(self.embed_query(text).indices)
         return tuple(Term(term, surface) for term, surface in found.items() if term in known)
+
+
+def _bm25(k1: float, b: float, average_terms: float) -> Bm25:
+    return Bm25(
+        Bm25Config(
+            k=k1,
+            b=b,
+            avg_len=average_terms,
+            language="english",
+            ascii_folding=True,
+            stemmer=SnowballParams(SnowballLanguage.English),
+            stopwords=StopwordsSet(languages={Language.English}, custom=set(_QUESTION_WORDS)),
+        )
+    )
 
 
 def expand_identifiers(text: str) -> str:

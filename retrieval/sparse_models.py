@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,10 @@ class FastembedSparseEncoder:
     def uses_idf(self) -> bool:
         """Whether a query's terms are multiplied by their IDF: BM42's are, SPLADE's are not."""
         return self._name in _WITH_IDF
+
+    def fitted(self, texts: Iterable[str]) -> FastembedSparseEncoder:  # noqa: ARG002 - learned
+        """Return itself: a learned model's weights do not depend on the corpus."""
+        return self
 
     def embed_document(self, text: str) -> SparseVector:
         """Return the model's weights of a passage."""

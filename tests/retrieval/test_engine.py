@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from retrieval.builds import BuildCatalog
-from retrieval.catalog import check_stamp
-from retrieval.chunk import Chunk, DenseVector, Point
-from retrieval.engine import Engine
 from retrieval.errors import (
     BadRequestError,
     BuildGoneError,
@@ -22,62 +18,12 @@ from retrieval.errors import (
     IndexUnavailableError,
     UnknownChunkError,
 )
-from retrieval.manifest import Manifest, Stamp
 from retrieval.profiles import SearchProfile
-from retrieval.query_embedding import QueryEmbedder
 from retrieval.search import SearchRequest
-from retrieval.serving import ServingBuilds
 from retrieval.store import Filter
 from retrieval.tokens import Tokenizer
-from tests.retrieval.corpus import DIMENSION, SPARSE, chunk, chunk_id, place, vector
-from tests.retrieval.fakes import FakeEmbedder, at_cosine
-
-_QUERY = "How do I raise the timeout of the gateway?"
-_AXIS = vector(1)
-_STAMP = Stamp(
-    embedding_model="fake",
-    model_digest="fake-1",
-    dimension=DIMENSION,
-    header_format="h",
-    chunker="c",
-    sparse_model=SPARSE.name,
-)
-
-
-class Rig:
-    """One collection, and an engine that follows it."""
-
-    def __init__(
-        self,
-        data_dir: Path,
-        tokenizer: Tokenizer,
-        *,
-        profiles: Mapping[str, SearchProfile] | None = None,
-        keep_seconds: float = 30.0,
-    ) -> None:
-        self.catalog = BuildCatalog(data_dir, "docs")
-        self.embedder = FakeEmbedder(tokenizer, {_QUERY: _AXIS})
-        builds = ServingBuilds(
-            BuildCatalog(data_dir, "docs"),
-            lambda manifest: check_stamp(manifest, _STAMP, fields=("embedding_model",)),
-            keep_seconds=keep_seconds,
-            check_seconds=0.0,
-        )
-        self.engine = Engine(
-            builds,
-            QueryEmbedder(self.embedder),
-            SPARSE,
-            profiles=profiles or {"default": SearchProfile()},
-            default_profile="default",
-        )
-
-    async def publish(self, points: Sequence[Point], *, model: str = "fake") -> Manifest:
-        stamp = _STAMP.model_copy(update={"embedding_model": model})
-        writer = await self.catalog.create(stamp, "default")
-        await writer.write(points)
-        manifest = await writer.finish(documents=1, duplicates=0)
-        await writer.publish()
-        return manifest
+from tests.retrieval.corpus import chunk, chunk_id, place
+from tests.retrieval.rig import AXIS, QUERY, Rig, ask, gateway_corpus, point_at, point_with
 
 
 @pytest.fixture
@@ -87,31 +33,9 @@ async def rig(tmp_path: Path, tokenizer: Tokenizer) -> AsyncIterator[Rig]:
     await made.engine.close()
 
 
-def _at(made: Chunk, cosine: float, seed: int) -> Point:
-    return _with(made, at_cosine(_AXIS, cosine, seed))
-
-
-def _with(made: Chunk, dense: DenseVector) -> Point:
-    return Point(made, dense, SPARSE.embed_document(made.text_for_embedding))
-
-
-def _corpus() -> list[Point]:
-    return [
-        _at(chunk("exact", "Set gateway_timeout to raise the gateway timeout."), 0.62, 11),
-        _at(chunk("dense", "Waiting longer before giving up on a slow upstream."), 0.71, 12),
-        _at(chunk("sparse", "Timeout, timeout, timeout: the gateway timeout."), 0.12, 13),
-        _at(chunk("copy", "Set gateway_timeout to raise the gateway timeout!"), 0.61, 11),
-        *(_at(chunk(f"far{n}", f"Nothing about it, number {n}."), 0.05, 20 + n) for n in range(8)),
-    ]
-
-
-def _ask(top_k: int = 4, **fields: object) -> SearchRequest:
-    return replace(SearchRequest(query=_QUERY, top_k=top_k), **fields)  # type: ignore[arg-type]
-
-
 async def test_hits_carry_the_raw_numbers_of_every_list(rig: Rig) -> None:
-    await rig.publish(_corpus())
-    outcome = await rig.engine.search(_ask())
+    await rig.publish(gateway_corpus())
+    outcome = await rig.engine.search(ask())
     by_id = {hit.chunk.chunk_id: hit for hit in outcome.hits}
     assert outcome.hits[0].chunk.chunk_id == chunk_id("exact")
     assert by_id[chunk_id("exact")].cosine == pytest.approx(0.62, abs=1e-5)
@@ -126,22 +50,22 @@ async def test_what_one_list_brings_is_measured_by_the_other(
     tmp_path: Path, tokenizer: Tokenizer
 ) -> None:
     rig = Rig(tmp_path, tokenizer, profiles={"default": SearchProfile(candidates=1)})
-    await rig.publish(_corpus())
-    outcome = await rig.engine.search(_ask())
-    vectors = {point.chunk.chunk_id: point.dense for point in _corpus()}
+    await rig.publish(gateway_corpus())
+    outcome = await rig.engine.search(ask())
+    vectors = {point.chunk.chunk_id: point.dense for point in gateway_corpus()}
     by_list = {hit.dense_rank is None: hit for hit in outcome.hits}
     assert by_list[False].chunk.chunk_id == chunk_id("dense")
     brought_by_words = by_list[True]
-    exact = float(np.dot(vectors[brought_by_words.chunk.chunk_id], _AXIS))
+    exact = float(np.dot(vectors[brought_by_words.chunk.chunk_id], AXIS))
     assert brought_by_words.cosine == pytest.approx(exact, abs=1e-5)
     assert len(outcome.hits) == 2
     await rig.engine.close()
 
 
 async def test_best_cosine_is_over_all_candidates_and_its_chunk_is_returned(rig: Rig) -> None:
-    await rig.publish(_corpus())
+    await rig.publish(gateway_corpus())
     for top_k in (1, 2, 4):
-        outcome = await rig.engine.search(_ask(top_k))
+        outcome = await rig.engine.search(ask(top_k))
         assert outcome.signals.best_cosine == pytest.approx(0.71, abs=1e-5)
         assert chunk_id("dense") in [hit.chunk.chunk_id for hit in outcome.hits]
         assert len(outcome.hits) == top_k
@@ -157,8 +81,8 @@ async def test_fusion_and_floors_never_change_what_the_guard_reads(
         "off": SearchProfile(near_duplicate_cosine=2.0),
     }
     rig = Rig(tmp_path, tokenizer, profiles=profiles)
-    await rig.publish(_corpus())
-    outcomes = [await rig.engine.search(_ask(profile=name)) for name in profiles]
+    await rig.publish(gateway_corpus())
+    outcomes = [await rig.engine.search(ask(profile=name)) for name in profiles]
     best = {outcome.signals.best_cosine for outcome in outcomes}
     assert len(best) == len({outcome.signals.sparse_per_term for outcome in outcomes}) == 1
     assert [hit.chunk.chunk_id for hit in outcomes[2].hits] == [chunk_id("dense")]
@@ -169,15 +93,15 @@ async def test_fusion_and_floors_never_change_what_the_guard_reads(
     "where", [Filter(source="guide"), Filter(fields=(("section_heading", "Intro"),))]
 )
 async def test_a_filter_never_switches_the_numbers_off(rig: Rig, where: Filter) -> None:
-    await rig.publish(_corpus())
-    free, bound = await rig.engine.search(_ask()), await rig.engine.search(_ask(where=where))
+    await rig.publish(gateway_corpus())
+    free, bound = await rig.engine.search(ask()), await rig.engine.search(ask(where=where))
     assert bound.signals == free.signals
     assert [h.cosine for h in bound.hits] == [h.cosine for h in free.hits]
 
 
 async def test_a_near_duplicate_is_left_out_with_what_it_repeats(rig: Rig) -> None:
-    await rig.publish(_corpus())
-    outcome = await rig.engine.search(_ask())
+    await rig.publish(gateway_corpus())
+    outcome = await rig.engine.search(ask())
     left_out = {f.chunk_id: f for f in outcome.filtered}
     assert left_out[chunk_id("copy")].duplicate_of == chunk_id("exact")
     assert (left_out[chunk_id("copy")].duplicate_cosine or 0.0) >= 0.9
@@ -189,26 +113,29 @@ async def test_the_same_query_gives_the_same_hits_in_the_same_order(
     orders: set[tuple[str, ...]] = set()
     for seed in range(3):
         rig = Rig(tmp_path / str(seed), tokenizer)
-        shuffled = [*_corpus(), *(_with(chunk(f"tie{n}", "Same."), _AXIS) for n in range(5))]
+        shuffled = [
+            *gateway_corpus(),
+            *(point_with(chunk(f"tie{n}", "Same."), AXIS) for n in range(5)),
+        ]
         random.Random(seed).shuffle(shuffled)  # noqa: S311 - a fixed order, not a secret
         await rig.publish(shuffled)
         for _ in range(2):
-            found = await rig.engine.search(_ask(10))
+            found = await rig.engine.search(ask(10))
             orders.add(tuple(hit.chunk.chunk_id for hit in found.hits))
         await rig.engine.close()
     assert len(orders) == 1
 
 
 async def test_an_exact_name_is_found_though_its_vector_is_far(rig: Rig) -> None:
-    far = _with(chunk("code", "The server answers with ERR_7731 then."), -_AXIS)
-    await rig.publish([*_corpus(), far])
+    far = point_with(chunk("code", "The server answers with ERR_7731 then."), -AXIS)
+    await rig.publish([*gateway_corpus(), far])
     rig.embedder.queries.clear()
     outcome = await rig.engine.search(SearchRequest(query="ERR_7731", top_k=2))
     assert chunk_id("code") in [hit.chunk.chunk_id for hit in outcome.hits]
 
 
 async def test_words_the_index_never_saw_are_named(rig: Rig) -> None:
-    await rig.publish(_corpus())
+    await rig.publish(gateway_corpus())
     outcome = await rig.engine.search(
         SearchRequest(query="gateway timeout for Kubernetes", top_k=4)
     )
@@ -218,7 +145,7 @@ async def test_words_the_index_never_saw_are_named(rig: Rig) -> None:
 
 async def test_hidden_chunks_neither_appear_nor_show_in_signals(rig: Rig) -> None:
     hidden = chunk("hidden", "The zyzzyva gateway timeout.", place(labels=("staff",)))
-    await rig.publish([*_corpus(), _at(hidden, 0.99, 40)])
+    await rig.publish([*gateway_corpus(), point_at(hidden, 0.99, 40)])
     request = SearchRequest(query="zyzzyva", top_k=4)
     public = await rig.engine.search(request)
     staff = await rig.engine.search(replace(request, where=Filter(labels=("staff",))))
@@ -234,8 +161,8 @@ async def test_hidden_chunks_neither_appear_nor_show_in_signals(rig: Rig) -> Non
 
 
 async def test_nothing_visible_is_an_outcome_without_hits(rig: Rig) -> None:
-    await rig.publish(_corpus())
-    outcome = await rig.engine.search(_ask(where=Filter(source="nowhere")))
+    await rig.publish(gateway_corpus())
+    outcome = await rig.engine.search(ask(where=Filter(source="nowhere")))
     assert outcome.hits == ()
     assert outcome.signals.best_cosine is None
 
@@ -248,9 +175,9 @@ async def test_a_source_view_has_only_neighbours_that_may_be_seen(rig: Rig) -> N
     )
     await rig.publish(
         [
-            _at(chunk("before", "Before.", place(labels=("staff",))), 0.1, 2),
-            _at(chunk("middle", "Middle.", middle), 0.1, 3),
-            _at(chunk("after", "After.", place(position=2)), 0.1, 4),
+            point_at(chunk("before", "Before.", place(labels=("staff",))), 0.1, 2),
+            point_at(chunk("middle", "Middle.", middle), 0.1, 3),
+            point_at(chunk("after", "After.", place(position=2)), 0.1, 4),
         ]
     )
     seen = await rig.engine.source(chunk_id("middle"), where=Filter())
@@ -261,7 +188,9 @@ async def test_a_source_view_has_only_neighbours_that_may_be_seen(rig: Rig) -> N
 
 async def test_sections_are_paged_in_document_order(rig: Rig) -> None:
     made = [
-        _at(chunk(f"s{n}", f"Text {n}.", place(heading=f"Part {n // 2:03}", position=n)), 0.1, n)
+        point_at(
+            chunk(f"s{n}", f"Text {n}.", place(heading=f"Part {n // 2:03}", position=n)), 0.1, n
+        )
         for n in range(230)
     ]
     await rig.publish(made)
@@ -279,106 +208,106 @@ async def test_sections_are_paged_in_document_order(rig: Rig) -> None:
 
 
 async def test_a_bound_source_wins_over_an_asked_one(rig: Rig) -> None:
-    await rig.publish(_corpus())
+    await rig.publish(gateway_corpus())
     bound = Filter(source="guide")
     assert (await rig.engine.sections("other", cursor="", where=bound)).sections == ()
 
 
 async def test_related_chunks_are_measured_against_the_chunk_itself(rig: Rig) -> None:
-    await rig.publish(_corpus())
+    await rig.publish(gateway_corpus())
     outcome = await rig.engine.related(chunk_id("exact"), top_k=3, where=Filter())
     found = [hit.chunk.chunk_id for hit in outcome.hits]
     assert found[0] == chunk_id("copy")
     assert chunk_id("exact") not in found
-    vectors = {point.chunk.chunk_id: point.dense for point in _corpus()}
+    vectors = {point.chunk.chunk_id: point.dense for point in gateway_corpus()}
     for hit in outcome.hits:
         exact = float(np.dot(vectors[chunk_id("exact")], vectors[hit.chunk.chunk_id]))
         assert hit.cosine == pytest.approx(exact, abs=1e-5)
 
 
 async def test_measuring_gives_the_cosines_of_a_search(rig: Rig) -> None:
-    await rig.publish(_corpus())
-    outcome = await rig.engine.search(_ask())
+    await rig.publish(gateway_corpus())
+    outcome = await rig.engine.search(ask())
     ids = [hit.chunk.chunk_id for hit in outcome.hits]
-    measured = await rig.engine.measure(_QUERY, ids, where=Filter())
+    measured = await rig.engine.measure(QUERY, ids, where=Filter())
     assert measured == pytest.approx({h.chunk.chunk_id: h.cosine for h in outcome.hits}, abs=1e-6)
 
 
 @pytest.mark.parametrize(
     "request_",
-    [_ask(0), _ask(51), _ask(profile="absent"), SearchRequest(query=" \n", top_k=4)],
+    [ask(0), ask(51), ask(profile="absent"), SearchRequest(query=" \n", top_k=4)],
 )
 async def test_requests_that_mean_nothing_are_refused(rig: Rig, request_: SearchRequest) -> None:
-    await rig.publish(_corpus())
+    await rig.publish(gateway_corpus())
     with pytest.raises(BadRequestError):
         await rig.engine.search(request_)
 
 
 async def test_without_a_build_the_engine_says_so_and_heals(rig: Rig) -> None:
     with pytest.raises(IndexUnavailableError, match="vouch ingest"):
-        await rig.engine.search(_ask())
+        await rig.engine.search(ask())
     with pytest.raises(IndexUnavailableError):
         rig.engine.info()
-    manifest = await rig.publish(_corpus())
-    assert (await rig.engine.search(_ask())).manifest == manifest
+    manifest = await rig.publish(gateway_corpus())
+    assert (await rig.engine.search(ask())).manifest == manifest
     assert rig.engine.info() == manifest
 
 
 async def test_a_new_build_is_followed_and_pinned_asks_finish_on_the_old(rig: Rig) -> None:
-    old = await rig.publish(_corpus())
-    before = await rig.engine.search(_ask())
-    new = await rig.publish([_at(chunk("new", "Another gateway timeout."), 0.5, 9)])
-    assert (await rig.engine.search(_ask())).manifest == new
-    pinned = await rig.engine.search(_ask(build=old.build))
+    old = await rig.publish(gateway_corpus())
+    before = await rig.engine.search(ask())
+    new = await rig.publish([point_at(chunk("new", "Another gateway timeout."), 0.5, 9)])
+    assert (await rig.engine.search(ask())).manifest == new
+    pinned = await rig.engine.search(ask(build=old.build))
     assert pinned == before
-    assert (await rig.engine.search(_ask(build=new.build))).manifest == new
+    assert (await rig.engine.search(ask(build=new.build))).manifest == new
 
 
 async def test_a_pinned_build_goes_when_its_time_is_over(
     tmp_path: Path, tokenizer: Tokenizer
 ) -> None:
     rig = Rig(tmp_path, tokenizer, keep_seconds=0.0)
-    old = await rig.publish(_corpus())
-    await rig.engine.search(_ask())
-    await rig.publish([_at(chunk("new", "Another gateway timeout."), 0.5, 9)])
-    await rig.engine.search(_ask())
+    old = await rig.publish(gateway_corpus())
+    await rig.engine.search(ask())
+    await rig.publish([point_at(chunk("new", "Another gateway timeout."), 0.5, 9)])
+    await rig.engine.search(ask())
     await asyncio.sleep(0.01)  # the timer's turn of the loop, not a wait for it
     with pytest.raises(BuildGoneError):
-        await rig.engine.search(_ask(build=old.build))
+        await rig.engine.search(ask(build=old.build))
     assert await rig.catalog.gc(keep=1) == (old.build,)
     await rig.engine.close()
 
 
 async def test_rolling_back_returns_to_a_build_that_is_still_open(rig: Rig) -> None:
-    old = await rig.publish(_corpus())
-    await rig.engine.search(_ask())
-    await rig.publish([_at(chunk("new", "Another gateway timeout."), 0.5, 9)])
-    await rig.engine.search(_ask())
+    old = await rig.publish(gateway_corpus())
+    await rig.engine.search(ask())
+    await rig.publish([point_at(chunk("new", "Another gateway timeout."), 0.5, 9)])
+    await rig.engine.search(ask())
     await rig.catalog.rollback()
     await rig.engine.refresh()
     assert rig.engine.info() == old
 
 
 async def test_a_build_of_another_model_is_refused_though_its_dimension_matches(rig: Rig) -> None:
-    old = await rig.publish(_corpus())
-    await rig.engine.search(_ask())
-    await rig.publish(_corpus(), model="other")
+    old = await rig.publish(gateway_corpus())
+    await rig.engine.search(ask())
+    await rig.publish(gateway_corpus(), model="other")
     for _ in range(2):
         with pytest.raises(BuildMismatchError, match="'other' in the build"):
-            await rig.engine.search(_ask())
-    assert (await rig.engine.search(_ask(build=old.build))).manifest == old
+            await rig.engine.search(ask())
+    assert (await rig.engine.search(ask(build=old.build))).manifest == old
 
 
 async def test_a_closed_engine_refuses(rig: Rig) -> None:
-    await rig.publish(_corpus())
-    await rig.engine.search(_ask())
+    await rig.publish(gateway_corpus())
+    await rig.engine.search(ask())
     await rig.engine.close()
     with pytest.raises(IndexUnavailableError, match="closed"):
-        await rig.engine.search(_ask())
+        await rig.engine.search(ask())
 
 
 async def test_concurrent_searches_share_one_embedding(rig: Rig) -> None:
-    await rig.publish(_corpus())
-    outcomes = await asyncio.gather(*(rig.engine.search(_ask()) for _ in range(8)))
-    assert rig.embedder.queries == {_QUERY: 1}
+    await rig.publish(gateway_corpus())
+    outcomes = await asyncio.gather(*(rig.engine.search(ask()) for _ in range(8)))
+    assert rig.embedder.queries == {QUERY: 1}
     assert all(outcome == outcomes[0] for outcome in outcomes)

@@ -49,6 +49,17 @@ def test_every_query_term_has_a_surface() -> None:
     assert {term.term_id for term in _ENCODER.terms(query)} == _ids(query)
 
 
+def test_the_average_length_is_measured_and_changes_documents_only() -> None:
+    short, long = ["alpha beta gamma"] * 3, ["alpha " * 50 + "beta gamma"] * 3
+    for_short, for_long = _ENCODER.fitted(short), _ENCODER.fitted(long)
+    text = "alpha beta gamma delta"
+    assert for_short.embed_document(text).values < for_long.embed_document(text).values
+    assert for_short.embed_query(text) == for_long.embed_query(text)
+    assert for_short.name == for_long.name == _ENCODER.name
+    assert for_short.embed_document(short[0]).values == pytest.approx((1.0, 1.0, 1.0))
+    assert _ENCODER.fitted([]).embed_document("") == _ENCODER.embed_document("")
+
+
 def test_parameters_are_part_of_the_name() -> None:
     assert Bm25Encoder(k1=1.2).name != Bm25Encoder(k1=1.6).name
     assert Bm25Encoder(b=0.5).name != Bm25Encoder(b=0.75).name
