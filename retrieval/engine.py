@@ -219,6 +219,7 @@ class Engine:
             words=weigh(self._sparse.terms(request.query), frequencies),
             saturation=self._sparse.saturation,
             late=late,
+            analyser=self._sparse,
         )
 
     async def _run(

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from retrieval.candidates import Query, above_floors, find_candidates
 from retrieval.catalog import OpenedBuild
 from retrieval.errors import RerankError
+from retrieval.focus import FOCUS_PASSAGES, focus
 from retrieval.fusion import Fused, Scored, fuse
 from retrieval.near_duplicates import Selection, cap_sources, remove_near_duplicates
 from retrieval.profiles import SearchProfile
 from retrieval.rerank import Rerankers
-from retrieval.search import Hit, SearchOutcome, SearchRequest, Trace
+from retrieval.search import Hit, SearchOutcome, SearchRequest, SearchSignals, Trace
 from retrieval.signals import HEAD_SIZE, compute_signals
 from retrieval.store import Filter, Store, StoredPoint
 
@@ -98,12 +99,17 @@ async def run_search(
             )
             for chunk_id in chosen
         ),
-        signals=compute_signals(
-            candidates,
-            query.words,
-            reader.terms(guarded),
-            returned=reader.terms(chosen),
-            saturation=query.saturation,
+        signals=_with_focus(
+            compute_signals(
+                candidates,
+                query.words,
+                reader.terms(guarded),
+                returned=reader.terms(chosen),
+                saturation=query.saturation,
+            ),
+            query,
+            request.query,
+            [reader.points[chunk_id].chunk.text for chunk_id in guarded[:FOCUS_PASSAGES]],
         ),
         manifest=opened.manifest,
         filtered=selection.filtered,
@@ -116,6 +122,17 @@ async def run_search(
         ),
         degraded=order.degraded,
     )
+
+
+def _with_focus(
+    signals: SearchSignals, query: Query, question: str, passages: Sequence[str]
+) -> SearchSignals:
+    if query.analyser is None:
+        return signals
+    weights = {word.term.term_id: word.idf for word in query.words}
+    found = focus(question, passages, weights, query.analyser)
+    more = {"focus": found.coverage, "value_focus": found.value_coverage}
+    return replace(signals, more=signals.more | more)
 
 
 def _fuse(candidates: Sequence[Scored], profile: SearchProfile) -> list[Fused]:
