@@ -14,9 +14,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_pla
 from tests.browser.launching import SWITCHES
 from tests.browser.serving import Serving, serve
 from tests.browser.stage import StagedServices, create_stage
-from tests.services import require_chromium
+from tests.services import require, require_chromium
 
-ARTIFACTS = Path(__file__).resolve().parents[2] / "artifacts" / "screenshots"
+ROOT = Path(__file__).resolve().parents[2]
+ARTIFACTS = ROOT / "artifacts" / "screenshots"
+HTMX = ROOT / "frontend" / "static" / "vendor" / "htmx.min.js"
 
 
 # Not for the whole session: while it lives, its event loop counts as running in this thread, and
@@ -106,6 +108,8 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
         scheme: str = "light",
         has_script: bool = True,
     ) -> Visit:
+        if has_script:
+            require(present=HTMX.is_file(), what="htmx, which comes with npm,")
         context = browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if scheme == "dark" else "light",

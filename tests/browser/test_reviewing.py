@@ -37,14 +37,26 @@ def test_record_puts_what_was_written_beside_what_was_shown(
     assert "Answer only from the passages." in page.inner_text("#agent")
 
 
-def test_every_step_of_a_record_is_reached_by_keyboard(open_page: OpenPage, stage: Stage) -> None:
-    page = open_page(f"{stage.url}/history/{make_answer().id}").page
-    page.locator(".steps a").first.focus()
-    for step in ("question", "guard", "agent", "verdict", "citations", "shown", "audit"):
+STEPS = ("question", "guard", "agent", "verdict", "citations", "shown")
+
+
+@pytest.mark.parametrize(("width", "way"), [(1440, ".path"), (390, ".steps")])
+def test_every_step_of_a_record_is_reached_by_keyboard(
+    open_page: OpenPage, stage: Stage, width: int, way: str
+) -> None:
+    page = open_page(f"{stage.url}/history/{make_answer().id}", width=width).page
+    for step in STEPS:
+        page.locator(f"{way} a[href='#{step}']").focus()
         page.keyboard.press("Enter")
         expect(page.locator(f"#{step}:target")).to_be_visible()
-        page.locator(f".steps a[href='#{step}']").focus()
-        page.keyboard.press("Tab")
+
+
+def test_picture_of_both_paths_carries_what_was_recorded(open_page: OpenPage, stage: Stage) -> None:
+    page = open_page(f"{stage.url}/history/{make_refusal().id}").page
+    names = page.locator(".path a").evaluate_all("all => all.map(a => a.ariaLabel)")
+    assert names[1] == "Guard's search: best cosine 0.187"
+    assert names[3] == "Verdict: too weak"
+    assert names[5].endswith("Not answered")
 
 
 def test_passage_is_shown_where_it_stands_in_its_document(
