@@ -29,6 +29,7 @@ from retrieval.serving import ServingBuilds
 from retrieval.sparse import SparseEncoder
 from retrieval.statistics import TermFrequencies
 from retrieval.store import Filter
+from retrieval.tokens import Tokenizer
 
 _RELATED_TERMS = 24
 _KEPT_TREES = 16
@@ -186,6 +187,19 @@ class Engine:
         """Return the vector of each text as a passage, shape (dimension,), unit length."""
         embed = self._embedder.embed_passage
         return list(await asyncio.gather(*(embed(text) for text in texts)))
+
+    async def embed_passages(self, texts: Sequence[str]) -> list[DenseVector]:
+        """Return the vector of each of many texts, which are not kept in memory."""
+        return await self._embedder.embed_passages(texts)
+
+    async def embed_query(self, text: str) -> DenseVector:
+        """Return the vector of a text as a query, shape (dimension,), unit length."""
+        return await self._embedder.embed(text)
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer of the embedding model."""
+        return self._embedder.tokenizer
 
     def info(self) -> Manifest:
         """Return the build in force.

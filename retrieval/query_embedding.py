@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias
 
@@ -18,6 +19,8 @@ from retrieval.tokens import Tokenizer
 _SPECIAL_TOKENS = 2
 _Key: TypeAlias = tuple[str, bool, str]
 _MOST_PIECES = 8
+_BATCH_TEXTS = 32
+_PASSAGE_THREADS = 2
 
 
 class QueryEmbedder:
@@ -37,6 +40,8 @@ class QueryEmbedder:
         self._vectors: OrderedDict[_Key, DenseVector] = OrderedDict()
         self._pending: dict[_Key, asyncio.Future[DenseVector]] = {}
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embed")
+        # Many passages at once have threads of their own: no query waits behind them.
+        self._passages = ThreadPoolExecutor(_PASSAGE_THREADS, thread_name_prefix="embed-many")
 
     @property
     def spec(self) -> ModelSpec:
@@ -67,6 +72,21 @@ class QueryEmbedder:
         """
         return await self._vector(text, is_query=False)
 
+    async def embed_passages(self, texts: Sequence[str]) -> list[DenseVector]:
+        """Return the passage vector of each of many texts, in order.
+
+        They run in batches beside each other and are not kept: they would push the queries out.
+
+        Raises:
+            InputTooLongError: A text would need more than eight pieces.
+        """
+        loop = asyncio.get_running_loop()
+        batches = [texts[at : at + _BATCH_TEXTS] for at in range(0, len(texts), _BATCH_TEXTS)]
+        found = await asyncio.gather(
+            *(loop.run_in_executor(self._passages, self._pool_each, batch) for batch in batches)
+        )
+        return [vector for vectors in found for vector in vectors]
+
     async def _vector(self, text: str, *, is_query: bool) -> DenseVector:
         key = (self._embedder.digest, is_query, text)
         known = self._vectors.get(key)
@@ -84,8 +104,9 @@ class QueryEmbedder:
         return await asyncio.shield(pending)
 
     def close(self) -> None:
-        """Stop the worker thread; computations under way finish."""
+        """Stop the worker threads; computations under way finish."""
         self._executor.shutdown(wait=True, cancel_futures=True)
+        self._passages.shutdown(wait=True, cancel_futures=True)
 
     def _keep(self, key: _Key, done: asyncio.Future[DenseVector]) -> None:
         self._pending.pop(key, None)
@@ -94,6 +115,9 @@ class QueryEmbedder:
         self._vectors[key] = done.result()
         while len(self._vectors) > self._cache_size:
             self._vectors.popitem(last=False)
+
+    def _pool_each(self, texts: Sequence[str]) -> list[DenseVector]:
+        return [self._pooled(text, is_query=False) for text in texts]
 
     def _pooled(self, text: str, is_query: bool) -> DenseVector:  # noqa: FBT001 - executor call
         spec = self._embedder.spec

@@ -99,3 +99,28 @@ def test_pieces_fit_the_window_and_lose_no_word(tokenizer: Tokenizer, window: in
     pieces = split_query(text, tokenizer, window)
     assert all(tokenizer.count(piece) <= window for piece in pieces)
     assert "".join("".join(pieces).split()) == "".join(text.split())
+
+
+async def test_many_passages_come_back_in_order_and_push_no_query_out(
+    tokenizer: Tokenizer,
+) -> None:
+    fake = FakeEmbedder(tokenizer)
+    embedder = QueryEmbedder(fake, cache_size=1)
+    await embedder.embed("kept")
+    texts = [f"passage {number}" for number in range(100)]
+
+    vectors = await embedder.embed_passages(texts)
+
+    expected = fake.embed_passages(texts)
+    assert all(np.array_equal(*pair) for pair in zip(vectors, expected, strict=True))
+    await embedder.embed("kept")
+    assert fake.queries == {"kept": 1}
+    embedder.close()
+
+
+async def test_no_passages_give_no_vectors(tokenizer: Tokenizer) -> None:
+    embedder = QueryEmbedder(FakeEmbedder(tokenizer))
+
+    assert await embedder.embed_passages([]) == []
+
+    embedder.close()
