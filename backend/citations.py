@@ -121,14 +121,29 @@ def _judge(sentence: Sentence, passage: Evidence) -> Support:
 
 def _check(text: str, passages: Mapping[int, Evidence]) -> list[_Checked]:
     checked: list[_Checked] = []
-    for sentence in _joined(text, split_sentences(text)):
+    below: _Checked | None = None
+    for sentence in reversed(_joined(text, split_sentences(text))):
         numbers = dict.fromkeys(n for m in find_markers(sentence.text) for n in m.numbers)
-        by_number = {n: _judge(sentence, passages[n]) for n in numbers if n in passages}
-        together = max((each.support for each in by_number.values()), default=0.0)
-        if len(by_number) > 1:
-            together = max(together, _support_of_all(sentence, [passages[n] for n in by_number]))
-        checked.append(_Checked(sentence, is_factual(sentence), by_number, together))
-    return checked
+        each = _check_sentence(sentence, [passages[n] for n in numbers if n in passages])
+        if not each.by_number and below and _shares_block(text, sentence, below.sentence):
+            # One marker often stands for the whole paragraph before it.
+            shared = _check_sentence(sentence, [passages[n] for n in below.by_number])
+            each = shared if shared.is_verified else each
+        checked.append(each)
+        below = each if each.by_number else None
+    return checked[::-1]
+
+
+def _check_sentence(sentence: Sentence, cited: Sequence[Evidence]) -> _Checked:
+    by_number = {passage.number: _judge(sentence, passage) for passage in cited}
+    together = max((each.support for each in by_number.values()), default=0.0)
+    if len(by_number) > 1:
+        together = max(together, _support_of_all(sentence, cited))
+    return _Checked(sentence, is_factual(sentence), by_number, together)
+
+
+def _shares_block(text: str, sentence: Sentence, following: Sentence) -> bool:
+    return "\n\n" not in text[sentence.end : following.start]
 
 
 def _joined(text: str, sentences: Sequence[Sentence]) -> list[Sentence]:

@@ -17,6 +17,7 @@ from backend.injection import find_injections
 from backend.markers import find_markers
 from backend.support_features import Features, compare
 from backend.support_passage import prepare
+from backend.support_verbatim import find_verbatim
 from backend.support_weights import INTERCEPT, VERIFIED_SUPPORT, WEIGHTS
 
 __all__ = ["VERIFIED_SUPPORT", "Support", "probability", "support", "without_markers"]
@@ -49,7 +50,8 @@ NO_SUPPORT = Support(0.0, None, "", verified=False)
 def support(sentence: str, passage_text: str, context: str = "") -> Support:
     """Judge whether a passage supports a sentence.
 
-    Text in the passage that is aimed at a model supports nothing.
+    A sentence that stands in the passage word for word has support 1. Text in the passage that is
+    aimed at a model supports nothing.
 
     Args:
         sentence: One sentence of an answer; its citation markers are ignored.
@@ -59,8 +61,12 @@ def support(sentence: str, passage_text: str, context: str = "") -> Support:
     Returns:
         The support, with the place that carries it.
     """
+    claim = without_markers(sentence)
     ignored = tuple((each.start, each.end) for each in find_injections(passage_text))
-    found = compare(without_markers(sentence), prepare(passage_text, ignored), context)
+    place = find_verbatim(claim, passage_text)
+    if place is not None and not any(s < place[1] and place[0] < e for s, e in ignored):
+        return Support(1.0, place, passage_text[place[0] : place[1]], verified=True)
+    found = compare(claim, prepare(passage_text, ignored), context)
     if found is None or found.features.window_coverage == 0:
         return NO_SUPPORT
     value = probability(found.features)

@@ -37,8 +37,20 @@ class Section(Row):
     text: str
 
 
+class Hop(BaseModel):
+    """One step of a question in several: a topic, and words that stand there alone."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    topic: str
+    quote: str
+
+
 class Question(Row):
     """One question with its label.
+
+    ``hops`` are the passages that a question in two steps needs, in order, and ``second_search`` is
+    what a reader of the first would search for next.
 
     ``also`` holds quotes of other passages that answer it as well.
     ``kind`` is the file it came from (``long``, ``short``, ``exact_token``, ``unanswerable``)
@@ -55,6 +67,8 @@ class Question(Row):
     quote: str = ""
     also: tuple[str, ...] = ()
     token: str = ""
+    second_search: str = ""
+    hops: tuple[Hop, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +78,7 @@ class EvalSet:
     Attributes:
         queries: Answerable questions, as ``queries.jsonl`` has them.
         corpus_digest: sha256 of ``corpus.jsonl``, empty without one.
+        two_hop: Questions whose second search needs the first one's result.
     """
 
     name: str
@@ -74,6 +89,7 @@ class EvalSet:
     exact: tuple[Question, ...]
     unanswerable: tuple[Question, ...]
     corpus_digest: str
+    two_hop: tuple[Question, ...] = ()
 
 
 RowT = TypeVar("RowT", bound=Row)
@@ -98,6 +114,7 @@ def load_set(folder: Path) -> EvalSet:
         exact=_questions(folder / "exact_tokens.jsonl", "exact_token"),
         unanswerable=_questions(folder / "unanswerable.jsonl", "unanswerable"),
         corpus_digest=hashlib.sha256(corpus.read_bytes()).hexdigest() if corpus.is_file() else "",
+        two_hop=_questions(folder / "two_hop.jsonl", "two_hop"),
     )
 
 

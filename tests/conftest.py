@@ -5,10 +5,16 @@ from __future__ import annotations
 import socket
 
 import pytest
+from hypothesis import settings
 
 from tests.small_model import small_model_url
 
 __all__ = ["free_port", "small_model_url"]
+
+
+# How long an example takes is the machine's business.
+settings.register_profile("vouch", deadline=None)
+settings.load_profile("vouch")
 
 
 @pytest.fixture

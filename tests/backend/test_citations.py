@@ -238,3 +238,19 @@ def test_an_invented_address_is_removed_and_cannot_carry_an_answer() -> None:
     assert told.text.endswith("See (address removed) [1].")
     assert told.supported
     assert not cite("Visit https://invented.biz/login [1].", EVIDENCE).supported
+
+
+def test_a_marker_at_the_end_of_a_paragraph_stands_for_the_sentences_it_supports() -> None:
+    answer = cite(
+        "The Free tier allows 5 requests per minute. The moon is made of cheese. Exceeding the "
+        "limit gives error 429 [1].\n\nExceeding the limit gives error 429.",
+        EVIDENCE,
+    )
+    first, moon, last, other = answer.sentences
+    assert last.numbers == (1,)
+    assert moon.numbers == ()
+    assert first.numbers == ()  # the sentence between them is not of the passage
+    assert other.numbers == ()
+    joined = cite("The Free tier allows 5 requests per minute. It gives error 429 [1].", EVIDENCE)
+    assert joined.sentences[0].numbers == (1,)
+    assert joined.sentences[0].verified

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from backend.support import VERIFIED_SUPPORT, support
 from backend.support_tokens import stem, tokenize
+from backend.support_verbatim import find_verbatim
 
 PASSAGE = (
     "Rate limits\n\nThe rate limit for the Free tier is 5 requests per minute, and 300,000 tokens "
@@ -98,3 +99,21 @@ def test_numbers_units_versions_and_identifiers_are_told_apart() -> None:
     assert tokens["10"] == "number"
     assert tokens["2.1"] == "number"
     assert tokens["not"] == "negation"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_there"),
+    [
+        ("**the server** must be restarted — after changing `max_tokens`", True),
+        ("Claude 3 Opus does not support images before version 2.", False),
+        ("for the Free tier is 5 requests", True),
+        ("for the Free tier is 5 request", False),
+        ("images", False),
+    ],
+)
+def test_a_quotation_is_found_by_its_letters(sentence: str, is_there: bool) -> None:
+    found = find_verbatim(sentence, PASSAGE)
+    assert (found is not None) == is_there
+    if found is not None:
+        assert support(sentence, PASSAGE).support == 1
+        assert support(sentence, PASSAGE).span == found
