@@ -14,8 +14,7 @@ from backend.settings import LOOPBACK_HOSTS
 from cli.doctor import Check, Finding, examine, fetch_health, report
 from cli.migrate import database_urls
 from cli.settings import UpSettings, gather_environment, read_settings
-from retrieval.models import resolve_model
-from retrieval.opening import open_catalog
+from retrieval.opening import open_catalog, open_embedder, require_readable
 from retrieval.settings import RetrievalSettings
 from service.errors import VouchError
 from storage.migrate import check as check_schema
@@ -57,12 +56,10 @@ def _data_folder(folder: Path) -> Finding:
 async def _embedding_model(settings: RetrievalSettings) -> Finding:
     name = "embedding model"
     try:
-        resolved = await asyncio.to_thread(
-            resolve_model, settings.embedding_model, settings.models_dir
-        )
+        embedder = await asyncio.to_thread(open_embedder, settings)
     except VouchError as error:
-        return Finding(name, "fail", str(error), "set VOUCH_EMBEDDING_MODEL")
-    return Finding(name, "ok", f"{resolved.spec.name}, dimension {resolved.spec.dimension}")
+        return Finding(name, "fail", str(error), "set VOUCH_EMBEDDING_MODEL or VOUCH_PROFILE")
+    return Finding(name, "ok", f"{embedder.spec.name}, dimension {embedder.spec.dimension}")
 
 
 async def _index(settings: RetrievalSettings) -> Finding:
@@ -78,13 +75,10 @@ async def _index(settings: RetrievalSettings) -> Finding:
         return Finding(name, "fail", str(error), f"see that {where} is right")
     if manifest is None:
         return Finding(name, "note", "no build is published", "run `vouch ingest PATH`")
-    if manifest.stamp.embedding_model != settings.embedding_model:
-        return Finding(
-            name,
-            "fail",
-            f"build {manifest.build} was made with {manifest.stamp.embedding_model}",
-            "run `vouch ingest` again, or set VOUCH_EMBEDDING_MODEL back",
-        )
+    try:
+        await asyncio.to_thread(require_readable, manifest, settings)
+    except VouchError as error:
+        return Finding(name, "fail", str(error))
     return Finding(name, "ok", f"build {manifest.build}, {manifest.chunks} chunks")
 
 

@@ -11,12 +11,13 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from cli.console import err, out, print_json
-from ingestion.composition import open_tools
 from ingestion.report import IngestReport, ProgressEvent
 from ingestion.run import ingest
 from ingestion.settings import IngestionSettings
 from ingestion.sources import Source, sample_sources, source_from
 from ingestion.verify import Expectation
+from retrieval.errors import BuildMismatchError
+from retrieval.opening import open_catalog, require_readable
 
 _SHOWN_DOCUMENTS = 20
 
@@ -38,7 +39,7 @@ def run_ingest(
         RetrievalError: The model or the index cannot be used.
     """
     settings = IngestionSettings()
-    if if_empty and asyncio.run(has_build(settings)):
+    if if_empty and asyncio.run(has_usable_build(settings)):
         return
     sources = list(sample_sources()) if sample else []
     sources += [source_from(argument, name=name, labels=tuple(labels)) for argument in arguments]
@@ -50,13 +51,27 @@ def run_ingest(
         print_report(report)
 
 
-async def has_build(settings: IngestionSettings) -> bool:
-    """Return whether some build is in force."""
-    tools = await asyncio.to_thread(open_tools, settings)
+async def has_usable_build(settings: IngestionSettings) -> bool:
+    """Return whether the build in force, if any, is to be left alone.
+
+    A build of the sample corpus alone that this version cannot serve any more is made anew; one
+    that holds anybody's own documents is theirs to decide about.
+    """
+    catalog = open_catalog(settings)
     try:
-        return await tools.catalog.current() is not None
+        manifest = await catalog.current()
     finally:
-        await tools.close()
+        await catalog.close()
+    if manifest is None:
+        return False
+    if set(manifest.sources) - {source.name for source in sample_sources()}:
+        return True
+    try:
+        await asyncio.to_thread(require_readable, manifest, settings)
+    except BuildMismatchError as error:
+        err.print(f"[yellow]the sample index is made anew:[/yellow] {escape(str(error))}")
+        return False
+    return True
 
 
 async def _ingest(

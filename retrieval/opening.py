@@ -16,7 +16,7 @@ from retrieval.embedding import DenseEmbedder, FastembedEmbedder
 from retrieval.engine import Engine
 from retrieval.errors import IndexUnavailableError, RetrievalError
 from retrieval.late import FastembedLateEmbedder, LateEmbedder
-from retrieval.manifest import Stamp
+from retrieval.manifest import Manifest, Stamp
 from retrieval.metrics import RetrievalMetrics
 from retrieval.models import resolve_model
 from retrieval.profiles import IngestionProfile, Profile, load_profiles, profile_named
@@ -127,6 +127,26 @@ def make_stamp(
         late_model=late.name if late else "",
         late_dimension=late.dimension if late else 0,
     )
+
+
+def reader_stamp(settings: RetrievalSettings) -> Stamp:
+    """Return what a process with these settings can read; loads the models, and blocks.
+
+    Raises:
+        ModelUnavailableError: A model is not on this machine.
+    """
+    parts = open_embedder(settings), open_sparse_encoder(settings), open_late_embedder(settings)
+    return make_stamp(*parts, header_format="", chunker="")
+
+
+def require_readable(manifest: Manifest, settings: RetrievalSettings) -> None:
+    """Do nothing when a process with these settings can serve a build.
+
+    Raises:
+        BuildMismatchError: It cannot; says what to do.
+        ModelUnavailableError: A model is not on this machine.
+    """
+    check_stamp(manifest, reader_stamp(settings), fields=READER_FIELDS)
 
 
 async def open_engine(
