@@ -12,13 +12,11 @@ from rich.table import Table
 from backend.thresholds import default_threshold
 from cli.console import out, print_json
 from cli.ingest import ProgressLines
-from evals.entry import DEFAULT_PROFILES, Written, eval_retrieval, eval_sample
+from evals.entry import Written, eval_retrieval, eval_sample, named_profiles
 from evals.entry_evidence import eval_attacks, eval_citations
 from evals.sets import Split
 from evals.verdicts import eval_abstention
 from ingestion.settings import IngestionSettings
-from retrieval.errors import BadRequestError
-from retrieval.profiles import SearchProfile
 
 
 def run_sample(reports: Path | None, *, as_json: bool) -> None:
@@ -62,7 +60,7 @@ def run_retrieval(
             eval_retrieval(
                 folder,
                 settings,
-                profiles=chosen_profiles(profiles),
+                profiles=named_profiles(settings, profiles),
                 k=k,
                 split=split,
                 with_ladder=ablation,
@@ -144,16 +142,3 @@ def _flat(body: Mapping[str, JsonValue], prefix: str = "") -> list[tuple[str, Js
         else:
             rows.append((f"{prefix}{name}", value))
     return rows
-
-
-def chosen_profiles(names: Sequence[str]) -> dict[str, SearchProfile]:
-    """Return the named retrieval profiles, in order.
-
-    Raises:
-        BadRequestError: There is no such profile.
-    """
-    known: Mapping[str, SearchProfile] = DEFAULT_PROFILES
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise BadRequestError(f"unknown profile {unknown[0]!r}; known are {', '.join(known)}")
-    return {name: known[name] for name in names}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,9 +19,19 @@ from evals.sets import EvalSet, Split, load_set
 from evals.workbench import open_workbench
 from ingestion.report import Progress
 from ingestion.settings import IngestionSettings
-from retrieval.profiles import SearchProfile
+from retrieval.profiles import SearchProfile, load_profiles, profile_named
 
 DEFAULT_PROFILES: Mapping[str, SearchProfile] = {"default": SearchProfile()}
+
+
+def named_profiles(settings: IngestionSettings, names: Sequence[str]) -> dict[str, SearchProfile]:
+    """Return how the named profiles search, in the order given.
+
+    Raises:
+        BadRequestError: There is no such profile.
+    """
+    known = load_profiles(settings.profiles_file, settings.environment)
+    return {name: profile_named(known, name).search for name in names}
 
 
 @dataclass(frozen=True, slots=True)
