@@ -109,7 +109,10 @@ class Family:
         self._stopping = asyncio.Event()
 
     async def start(self) -> None:
-        """Start all of them and wait until each answers.
+        """Start them one after the other, each once the one before it answers.
+
+        The API is reachable only when the tool server has looked at its index, so that whoever
+        asks as soon as the address answers gets an answer.
 
         Raises:
             ChildFailedError: One did not come up; the others are stopped.
@@ -117,7 +120,6 @@ class Family:
         try:
             for child in self._children:
                 await child.start()
-            for child in self._children:
                 await child.wait_ready()
         except ChildFailedError:
             await self.stop()
