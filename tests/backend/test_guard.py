@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.guard import CalibratedRule, FixedRule, judge
+from backend.thresholds import default_threshold
+from retrieval.models import MODEL_TABLE
 from tests.backend.factories import make_artefact, make_signals
 
 FIXED = FixedRule(threshold_cosine=0.5, is_default=True)
@@ -77,3 +79,15 @@ def test_more_cosine_never_lowers_the_probability(one: float, other: float) -> N
     low, high = sorted((one, other))
     lower = judge(make_signals(low), rule).probability or 0.0
     assert lower <= (judge(make_signals(high), rule).probability or 0.0)
+
+
+def test_every_model_the_engine_knows_has_a_default_of_its_own() -> None:
+    for name in MODEL_TABLE:
+        found = default_threshold(name)
+        assert found.is_known, name
+        assert found.cosine == MODEL_TABLE[name].default_threshold_cosine
+
+
+def test_a_model_nobody_measured_gets_the_strict_default() -> None:
+    found = default_threshold("somebody/else")
+    assert (found.cosine, found.is_known) == (0.60, False)
