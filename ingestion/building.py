@@ -13,6 +13,7 @@ from ingestion.report import Progress, ProgressEvent
 from ingestion.verify import Expectation, verify
 from retrieval.catalog import BuildWriter, Catalog
 from retrieval.chunk import Chunk, DenseVector, Point
+from retrieval.late import LateEmbedder
 from retrieval.manifest import Manifest, Stamp
 from retrieval.sparse import SparseEncoder
 
@@ -30,6 +31,7 @@ class Publisher:
     catalog: Catalog
     records: BuildRecords
     sparse: SparseEncoder
+    late: LateEmbedder | None
     progress: Progress
     keep_builds: int
 
@@ -71,16 +73,21 @@ class Publisher:
         sparse = self.sparse.fitted(chunk.text_for_embedding for chunk, _ in points)
         for at in range(0, len(points), _WRITE_BATCH):
             batch = points[at : at + _WRITE_BATCH]
-            await writer.write(
-                [
-                    Point(chunk, vector, sparse.embed_document(chunk.text_for_embedding))
-                    for chunk, vector in batch
-                ]
-            )
+            await writer.write(await asyncio.to_thread(self._points, batch, sparse))
             done = at + len(batch)
             rate = done / max(time.monotonic() - started, 1e-6)
             left = (len(points) - done) / rate
             self.progress(ProgressEvent("writing", done, len(points), rate, left))
+
+    def _points(
+        self, batch: Sequence[tuple[Chunk, DenseVector]], sparse: SparseEncoder
+    ) -> list[Point]:
+        texts = [chunk.text_for_embedding for chunk, _ in batch]
+        late = self.late.embed_passages(texts) if self.late else [None] * len(texts)
+        return [
+            Point(chunk, vector, sparse.embed_document(text), matrix)
+            for (chunk, vector), text, matrix in zip(batch, texts, late, strict=True)
+        ]
 
     async def _verify(self, manifest: Manifest, expect: Expectation | None) -> None:
         self.progress(ProgressEvent("verifying", 0, manifest.chunks))

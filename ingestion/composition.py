@@ -14,7 +14,15 @@ from ingestion.rules import Chunker
 from ingestion.settings import IngestionSettings
 from retrieval.catalog import Catalog
 from retrieval.embedding import DenseEmbedder
-from retrieval.opening import open_catalog, open_embedder, open_sparse_encoder, open_vectors
+from retrieval.late import LateEmbedder
+from retrieval.opening import (
+    open_catalog,
+    open_embedder,
+    open_late_embedder,
+    open_profile,
+    open_sparse_encoder,
+    open_vectors,
+)
 from retrieval.sparse import SparseEncoder
 from retrieval.vectors import VectorCache
 
@@ -33,6 +41,7 @@ class IngestionTools:
     embedder: DenseEmbedder
     chunker: Chunker
     sparse: SparseEncoder
+    late: LateEmbedder | None
     catalog: Catalog
     vectors: VectorCache
     records: BuildRecords
@@ -59,6 +68,7 @@ def open_tools(settings: IngestionSettings) -> IngestionTools:
         embedder=embedder,
         chunker=open_chunker(settings, embedder),
         sparse=open_sparse_encoder(settings),
+        late=open_late_embedder(settings),
         catalog=open_catalog(settings),
         vectors=open_vectors(settings),
         records=BuildRecords(settings.records_dir),
@@ -80,11 +90,14 @@ def open_fetcher(settings: IngestionSettings) -> Fetcher:
 
 
 def open_chunker(settings: IngestionSettings, embedder: DenseEmbedder) -> Chunker:
-    """Return what cuts documents, sized for the embedding model."""
+    """Return what cuts documents, sized for the embedding model: settings win over the profile."""
+    wanted = open_profile(settings).ingestion.chunker
+    overlap = settings.chunk_overlap_tokens
+    overlap = wanted.overlap_tokens if overlap < 0 else overlap
     return make_chunker(
-        settings.chunker or "structural",
+        settings.chunker or wanted.name,
         embedder,
         input_limit_tokens=embedder.spec.input_limit_tokens,
-        target_tokens=settings.chunk_target_tokens,
-        overlap_tokens=None if settings.chunk_overlap_tokens < 0 else settings.chunk_overlap_tokens,
+        target_tokens=settings.chunk_target_tokens or wanted.target_tokens,
+        overlap_tokens=None if overlap < 0 else overlap,
     )

@@ -85,7 +85,11 @@ async def run(
     if not unique.chunks:
         raise EmptyRunError(_nothing_came_out(gathered))
     stamp = make_stamp(
-        tools.embedder, tools.sparse, header_format=HEADER_FORMAT, chunker=tools.chunker.name
+        tools.embedder,
+        tools.sparse,
+        tools.late,
+        header_format=HEADER_FORMAT,
+        chunker=tools.chunker.name,
     )
     embedded = 0
     if previous and _is_same(previous, stamp, settings.profile, gathered, unique):
@@ -141,7 +145,7 @@ async def _publish(
         progress=progress,
     )
     publisher = Publisher(
-        tools.catalog, tools.records, tools.sparse, progress, settings.keep_builds
+        tools.catalog, tools.records, tools.sparse, tools.late, progress, settings.keep_builds
     )
     manifest = await publisher.publish(
         gathered,

@@ -71,7 +71,9 @@ class ChunkerProfile(_Part):
     target_tokens: int = Field(
         default=0, ge=0, le=8192, description="Longest body; 0: what suits the model."
     )
-    overlap_tokens: int = Field(default=40, ge=0, le=2048)
+    overlap_tokens: int = Field(
+        default=-1, ge=-1, le=2048, description="Repeated at a cut; -1: the chunker's own."
+    )
 
 
 class EmbedderProfile(_Part):

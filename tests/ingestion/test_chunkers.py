@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -7,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingestion.chunkers import ChunkerName, make_chunker
+from ingestion.composition import open_chunker
 from ingestion.drafts import Draft
 from ingestion.rules import Chunker
+from ingestion.settings import IngestionSettings
 from tests.ingestion.fakes import HashEmbedder, TopicEmbedder
 from tests.ingestion.words import WordTokenizer, markdown
 
@@ -81,7 +84,7 @@ def test_sizes_are_the_chunkers_own_unless_given() -> None:
         "recursive-1(512/50)",
     ]
     small = make_chunker("structural", HashEmbedder(), input_limit_tokens=256)
-    assert small.name == "structural-2(180/40)"
+    assert small.name == "structural-2(150/40)"
 
 
 @settings(max_examples=40, deadline=None)
@@ -92,3 +95,21 @@ def test_sizes_are_the_chunkers_own_unless_given() -> None:
 def test_no_chunker_fails_on_any_arrangement(name: ChunkerName, lines: list[str]) -> None:
     for draft in cut(name, "start\n" + "\n".join(lines), target=15, overlap=4):
         assert COUNT(draft.text_for_embedding) <= 96
+
+
+def test_settings_win_over_the_profile_and_the_profile_over_the_default(tmp_path: Path) -> None:
+    profiles = tmp_path / "profiles.yaml"
+    profiles.write_text(
+        "small:\n  summary: Short.\n  ingestion:\n    chunker:\n      name: sentence\n"
+        "      target_tokens: 60\n      overlap_tokens: 6\n"
+    )
+
+    def opened(**values: object) -> str:
+        settings = IngestionSettings.model_validate(
+            {"profile": "small", "profiles_file": profiles, **values}
+        )
+        return open_chunker(settings, HashEmbedder()).name
+
+    assert opened() == "sentence-1(60/6)"
+    assert opened(chunker="recursive", chunk_target_tokens=50) == "recursive-1(50/6)"
+    assert opened(chunk_overlap_tokens=0) == "sentence-1(60/0)"

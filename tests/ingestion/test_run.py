@@ -75,6 +75,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
         embedder=embedder,
         chunker=open_chunker(settings, embedder),
         sparse=open_sparse_encoder(),
+        late=None,
         catalog=open_catalog(settings),
         vectors=VectorCache(settings.vectors_path),
         records=BuildRecords(settings.records_dir),
