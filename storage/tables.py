@@ -6,7 +6,19 @@ from storage.asks import AskRecord
 from storage.audit import AuditEntry
 from storage.calibrations import CalibrationRecord
 from storage.feedback import FeedbackRecord
+from storage.index_view import IndexViewRecord, SourceRecord, WorkerRecord
+from storage.jobs import JobRecord, TaskRecord
 from storage.schema import Table
 
-TABLES = (AskRecord, AuditEntry, CalibrationRecord, FeedbackRecord)
+TABLES = (
+    AskRecord,
+    AuditEntry,
+    CalibrationRecord,
+    FeedbackRecord,
+    JobRecord,
+    TaskRecord,
+    WorkerRecord,
+    IndexViewRecord,
+    SourceRecord,
+)
 METADATA = Table.metadata
