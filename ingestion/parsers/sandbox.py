@@ -110,11 +110,15 @@ class ParserProcess:
         self._process.start()
         theirs.close()
         self._connection = ours
-        if not ours.poll(_START_SECONDS):
+        try:
+            if ours.poll(_START_SECONDS):
+                ours.recv()
+                return ours
+        except (EOFError, OSError) as error:
             self.close()
-            raise UnreadableError("the parser process does not start")
-        ours.recv()
-        return ours
+            raise UnreadableError("the parser process does not start") from error
+        self.close()
+        raise UnreadableError("the parser process does not start")
 
 
 def _serve(connection: Connection, limits: ParseLimits) -> None:
