@@ -95,9 +95,10 @@ class Gatherer:
         if previous:
             known = await asyncio.to_thread(self.records.read, previous.build, source.name)
         files = await self._files(source)
-        cleaned = await asyncio.to_thread(
-            clean, [document for file in files for document in file.documents]
-        )
+        documents = [document for file in files for document in file.documents]
+        cleaned = Cleaned(tuple(documents), {}, {})
+        if source.kind != "reference":  # its topics are sections: two may well have one text
+            cleaned = await asyncio.to_thread(clean, documents)
         gathered.left_out += _left_out(source, files, cleaned)
         dropped = {d.document_id: file.dropped for file in files for d in file.documents}
         for document in cleaned.documents:

@@ -310,3 +310,8 @@ def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
         pass
     with exclusive(lock):
         pass
+
+
+async def test_every_topic_of_the_reference_keeps_its_own_place(bench: Bench) -> None:
+    report = await bench.ingest(Source("python-reference", "reference"))
+    assert {document.state for document in report.documents} == {"new"}
