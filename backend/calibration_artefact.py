@@ -29,6 +29,9 @@ class CalibrationStamp(Wire):
     build: str
     content_digest: str = ""
     chunks: int = Field(ge=1)
+    sketch: tuple[int, ...] = Field(
+        default=(), description="Of the chunk ids, to tell how much of a later build differs."
+    )
 
 
 class SignalWeight(Wire):

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from agent.sufficiency import Sufficiency
 from backend.caller import Caller
-from knowledge.contracts import AuditPage, IndexInfo, Measurement
+from knowledge.contracts import AuditPage, ContentChange, IndexInfo, Measurement
 from knowledge.tools import KnowledgeTools
 from service.tokens import Claims
 
@@ -26,6 +26,10 @@ class Knowledge(Protocol):
 
     async def measure(self, query: str, chunk_ids: Sequence[str], claims: Claims) -> Measurement:
         """Return the cosine of each chunk against a query."""
+        ...
+
+    async def compare(self, sketch: Sequence[int]) -> ContentChange:
+        """Return how far the build in force is from the content of another."""
         ...
 
     async def ping(self) -> None:

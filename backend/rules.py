@@ -15,6 +15,7 @@ from pydantic import JsonValue, ValidationError
 from backend.calibration import DriftCheck, state_of
 from backend.calibration_artefact import CalibrationArtefact, CalibrationState
 from backend.contract import GuardView
+from backend.corpus_drift import CorpusDrift
 from backend.guard import CalibratedRule, FixedRule, Rule
 from backend.settings import GuardModeSetting
 from backend.thresholds import default_threshold
@@ -68,6 +69,7 @@ class RuleBook:
         calibrations: Where artefacts are kept.
         mode: ``auto`` and ``calibrated`` use a usable artefact; ``fixed`` never does.
         floor_cosine: Set by hand; holds in every mode. None for no floor.
+        drift: Says how far the corpus is from the calibrated one; None: only counts are known.
         fresh_seconds: How long an artefact that was looked up is believed to be the newest.
         clock: Returns monotonic seconds.
     """
@@ -78,12 +80,14 @@ class RuleBook:
         *,
         mode: GuardModeSetting,
         floor_cosine: float | None,
+        drift: CorpusDrift | None = None,
         fresh_seconds: float = 5.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._calibrations = calibrations
         self._mode = mode
         self._floor_cosine = floor_cosine
+        self._drift = drift
         self._fresh_seconds = fresh_seconds
         self._clock = clock
         self._loaded: _Loaded | None = None
@@ -104,12 +108,21 @@ class RuleBook:
             missing = ("calibration_missing",) if self._mode == "calibrated" else ()
             return self._fixed(index, degraded or missing)
         artefact = found.artefact
-        state = state_of(artefact.stamp, index, artefact.drift_limit, found.check)
+        check = await self._drift_check(found, index)
+        state = state_of(artefact.stamp, index, artefact.drift_limit, check)
         if state == "void":
             return self._fixed(index, (*degraded, "calibration_void"), state)
         drifted = ("calibration_drifted",) if state == "drifted" else ()
         rule = CalibratedRule(artefact, self._floor_cosine)
         return RuleInForce(rule, found.id, state, (*degraded, *drifted))
+
+    async def _drift_check(self, found: _Loaded, index: IndexInfo) -> DriftCheck | None:
+        """Return the operator's check of this build, or else how far its content is away."""
+        if found.check is not None and found.check.build == index.build:
+            return found.check
+        if self._drift is None:
+            return None
+        return await self._drift.check(found.artefact.stamp, index)
 
     def _fixed(
         self, index: IndexInfo, degraded: tuple[str, ...], state: CalibrationState | None = None

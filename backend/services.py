@@ -18,6 +18,7 @@ from backend.branches import Branches
 from backend.caller import ANONYMOUS, Caller
 from backend.conclude import Concluder
 from backend.contract import AskRequest, AskResponse
+from backend.corpus_drift import CorpusDrift
 from backend.errors import UnknownAskError
 from backend.events import StageEvent
 from backend.index_watch import IndexWatch
@@ -149,6 +150,7 @@ def compose(
         CalibrationStore(database),
         mode=settings.guard_mode,
         floor_cosine=settings.abstention_score_threshold,
+        drift=CorpusDrift(knowledge),
     )
     store = AskStore(database)
     recorder = Recorder(

@@ -143,6 +143,7 @@ def stamp_of(manifest: Manifest) -> CalibrationStamp:
         build=manifest.build,
         content_digest=manifest.content_digest,
         chunks=manifest.chunks,
+        sketch=manifest.sketch,
     )
 
 

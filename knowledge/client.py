@@ -16,6 +16,7 @@ from typing import Self
 from pydantic import JsonValue
 
 from knowledge.client_calls import (
+    COMPARE_CONTENT,
     EMBED_TEXTS,
     MEASURE_CHUNKS,
     READ_AUDIT,
@@ -27,6 +28,7 @@ from knowledge.client_lanes import LaneOpener, Lanes, open_lanes
 from knowledge.client_tools import BoundTools
 from knowledge.contracts import (
     AuditPage,
+    ContentChange,
     Embeddings,
     IndexInfo,
     Measurement,
@@ -174,6 +176,15 @@ class KnowledgeClient:
         trace = await self._service.call(TRACE_SEARCH, arguments, token=token)
         self._remember(trace.result.index)
         return trace
+
+    async def compare(self, sketch: Sequence[int]) -> ContentChange:
+        """Return how far the build in force is from the content of another build.
+
+        Args:
+            sketch: Of the other build's chunk ids, as its manifest has it.
+        """
+        token = self._sign(Claims(ask_id="", branch="service", scopes=()), "service")
+        return await self._service.call(COMPARE_CONTENT, {"sketch": list(sketch)}, token=token)
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         """Return unit vectors of texts by the index's own model."""

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from knowledge.client_wire import CallOutcome, ListOutcome, Reply, ResultT
 from knowledge.contracts import (
     AuditPage,
+    ContentChange,
     Embeddings,
     Measurement,
     SearchResult,
@@ -38,4 +39,5 @@ READ_AUDIT = ToolType("read_audit", TypeAdapter(Reply[CallOutcome[AuditPage]]))
 READ_CALLS = ToolType("read_calls", TypeAdapter(Reply[CallOutcome[AuditPage]]))
 TRACE_SEARCH = ToolType("trace_search", TypeAdapter(Reply[CallOutcome[SearchTrace]]))
 MEASURE_CHUNKS = ToolType("measure_chunks", TypeAdapter(Reply[CallOutcome[Measurement]]))
+COMPARE_CONTENT = ToolType("compare_content", TypeAdapter(Reply[CallOutcome[ContentChange]]))
 EMBED_TEXTS = ToolType("embed_texts", TypeAdapter(Reply[CallOutcome[Embeddings]]))

@@ -16,7 +16,9 @@ from knowledge.errors import (
 _CANNOT_SERVE = frozenset(
     {"index_unavailable", "build_mismatch", "model_unavailable", "audit_unavailable", "overloaded"}
 )
-_CANNOT_ANSWER = frozenset({"internal_error", "retrieval_error", "bad_vector", "tool_timeout"})
+_CANNOT_ANSWER = frozenset(
+    {"internal_error", "retrieval_error", "bad_vector", "rerank_failed", "tool_timeout"}
+)
 
 _STATUS_MEANING = {
     400: "the tool server does not speak this version of the protocol",

@@ -180,6 +180,13 @@ class Measurement(Wire):
     index: IndexInfo
 
 
+class ContentChange(Wire):
+    """Result of the service tool ``compare_content``: how far a build is from another's content."""
+
+    build: str
+    changed_share: Share = Field(description="Chunks that only one of the two has, over all.")
+
+
 class Embeddings(Wire):
     """Result of the service tool ``embed_texts``."""
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from mcp.server.mcpserver.tools import Tool
 from pydantic import AwareDatetime, Field
 
-from knowledge.contracts import AuditPage, Embeddings, Measurement, SearchTrace
+from knowledge.contracts import AuditPage, ContentChange, Embeddings, Measurement, SearchTrace
 from mcp_server.audit import AuditTrail
 from mcp_server.auth import current_caller
 from mcp_server.filters import Filters, filter_of
@@ -17,6 +17,7 @@ from mcp_server.replies import bounded, index_info, search_trace
 from mcp_server.server import make_tool
 from mcp_server.tools import ChunkId, Query, TopK, visible_to
 from retrieval.search import SearchRequest
+from retrieval.sketch import SKETCH_SIZE, changed_share
 
 INSTRUCTIONS = "Tools of the API's own: the audit, traced searches, measurements and vectors."
 
@@ -25,6 +26,7 @@ AwareTime = Annotated[AwareDatetime, Field(description="ISO 8601 with its zone."
 AskId = Annotated[str, Field(min_length=1, max_length=64)]
 ProfileName = Annotated[str, Field(max_length=100, description="Empty: the build's own profile.")]
 ChunkIds = Annotated[list[ChunkId], Field(max_length=200)]
+Sketch = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=SKETCH_SIZE)]
 Texts = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=20_000)]], Field(min_length=1, max_length=64)
 ]
@@ -49,6 +51,7 @@ class ServiceTools:
             self.read_calls,
             self.trace_search,
             self.measure_chunks,
+            self.compare_content,
             self.embed_texts,
         )
         return [make_tool(function) for function in functions]
@@ -91,6 +94,13 @@ class ServiceTools:
         return Measurement(
             cosines={chunk_id: bounded(cosine) for chunk_id, cosine in cosines.items()},
             index=index_info(engine.info()),
+        )
+
+    async def compare_content(self, sketch: Sketch) -> ContentChange:
+        """Return how far the build in force is from the content of another build."""
+        manifest = self._keeper.engine().info()
+        return ContentChange(
+            build=manifest.build, changed_share=changed_share(manifest.sketch, sketch)
         )
 
     async def embed_texts(self, texts: Texts) -> Embeddings:

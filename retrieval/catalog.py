@@ -20,6 +20,7 @@ from typing import Protocol
 from retrieval.chunk import Point
 from retrieval.errors import BuildMismatchError, IndexUnavailableError
 from retrieval.manifest import Manifest, Stamp
+from retrieval.sketch import make_sketch
 from retrieval.statistics import TermCounter, TermStatistics
 from retrieval.store import Filter, Store
 
@@ -163,6 +164,7 @@ class BuildWriter:
             duplicates=duplicates,
             sources=dict(sorted(self._sources.items())),
             content_digest=content_digest(self._chunk_ids),
+            sketch=make_sketch(self._chunk_ids),
         )
         await self._store.close()
         await self._home.keep(manifest, self._terms.result())

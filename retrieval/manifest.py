@@ -40,3 +40,6 @@ class Manifest(BaseModel):
     duplicates: int = Field(ge=0)
     sources: dict[str, int]
     content_digest: str
+    sketch: tuple[int, ...] = Field(
+        default=(), description="Smallest hashes of the chunk ids, to compare builds by."
+    )

@@ -10,6 +10,7 @@ from agent.contract import AgentKind, AgentOutcome, AgentTask
 from knowledge.contracts import (
     AuditPage,
     AuditRow,
+    ContentChange,
     IndexInfo,
     Measurement,
     SearchResult,
@@ -45,6 +46,8 @@ class FakeKnowledge:
     calls: list[tuple[Claims, str, str, int]] = field(
         default_factory=list[tuple[Claims, str, str, int]]
     )
+    changed_share: float = 0.0
+    compared: int = 0
     rows: list[AuditRow] = field(default_factory=list[AuditRow])
 
     def bind(self, claims: Claims, *, source: str = "", top_k: int | None = None) -> KnowledgeTools:
@@ -60,6 +63,12 @@ class FakeKnowledge:
             raise self.index_failure
         known = {chunk_id: self.cosines[chunk_id] for chunk_id in chunk_ids}
         return Measurement(cosines=known, index=self.index)
+
+    async def compare(self, sketch: Sequence[int]) -> ContentChange:
+        if self.index_failure is not None:
+            raise self.index_failure
+        self.compared += 1
+        return ContentChange(build=self.index.build, changed_share=self.changed_share)
 
     async def ping(self) -> None:
         if self.index_failure is not None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
+
 from backend.calibration_artefact import CalibrationArtefact
+from backend.corpus_drift import CorpusDrift
 from backend.guard import CalibratedRule, FixedRule
 from backend.rules import RuleBook, RuleInForce
 from backend.settings import GuardModeSetting
 from backend.thresholds import default_threshold
 from knowledge.contracts import IndexInfo
+from knowledge.errors import KnowledgeUnavailableError
 from storage.calibrations import CalibrationRecord
 from storage.errors import DatabaseUnavailableError
 from tests.backend.factories import INDEX, make_artefact
+from tests.backend.fakes import FakeKnowledge
 
 OTHER_MODEL = INDEX.model_copy(update={"embedding_model": "other-model"})
 
@@ -84,6 +89,31 @@ async def test_a_void_calibration_is_never_used_and_said() -> None:
     ):
         assert isinstance(found.rule, FixedRule)
         assert found.degraded == ("calibration_void",)
+
+
+@pytest.mark.parametrize(
+    ("share", "state"), [(0.04, "drifted"), (0.1, "drifted"), (0.11, "void"), (1.0, "void")]
+)
+async def test_content_that_changed_too_much_voids_by_itself(share: float, state: str) -> None:
+    stamp = {"sketch": (1, 2, 3), "content_digest": "then"}
+    artefact = make_artefact()
+    artefact = artefact.model_copy(update={"stamp": artefact.stamp.model_copy(update=stamp)})
+    index = INDEX.model_copy(update={"build": "b2", "content_digest": "now"})
+    knowledge = FakeKnowledge(index=index, changed_share=share)
+    drift = CorpusDrift(knowledge)
+    book = RuleBook(Shelf(artefact), mode="auto", floor_cosine=None, drift=drift)
+    assert [(await book.rule_for(index)).state for _ in range(3)] == [state] * 3
+    assert knowledge.compared == 1
+
+
+async def test_content_that_cannot_be_compared_is_drifted_and_said() -> None:
+    artefact = make_artefact()
+    stamp = artefact.stamp.model_copy(update={"sketch": (1, 2), "content_digest": "then"})
+    artefact = artefact.model_copy(update={"stamp": stamp})
+    index = INDEX.model_copy(update={"build": "b2", "content_digest": "now"})
+    knowledge = FakeKnowledge(index=index, index_failure=KnowledgeUnavailableError("away"))
+    book = RuleBook(Shelf(artefact), mode="auto", floor_cosine=None, drift=CorpusDrift(knowledge))
+    assert (await book.rule_for(index)).degraded == ("calibration_drifted",)
 
 
 async def test_a_floor_holds_in_every_mode() -> None:

@@ -65,6 +65,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Workbench]:
         embedder=embedder,
         chunker=make_chunker("structural", embedder, input_limit_tokens=limit),
         sparse=open_sparse_encoder(),
+        late=None,
         catalog=open_catalog(settings),
         vectors=VectorCache(tmp_path / "vectors.db"),
         records=BuildRecords(tmp_path / "records"),
