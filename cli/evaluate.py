@@ -13,7 +13,7 @@ from backend.thresholds import default_threshold
 from cli.console import out, print_json
 from cli.ingest import ProgressLines
 from evals.entry import Written, eval_retrieval, eval_sample, named_profiles
-from evals.entry_evidence import eval_attacks, eval_citations
+from evals.entry_evidence import eval_answers, eval_attacks, eval_citations
 from evals.sets import Split
 from evals.verdicts import eval_abstention
 from ingestion.settings import IngestionSettings
@@ -101,6 +101,19 @@ def run_citations(folder: Path, split: Split, reports: Path | None, *, as_json: 
         EvalSetError: The set has no corpus, or yields no pairs of a class.
     """
     summary, written = asyncio.run(eval_citations(folder, split=split, reports=reports))
+    _show(summary, written, as_json=as_json)
+
+
+def run_answers(folder: Path, reports: Path | None, *, as_json: bool) -> None:
+    """Measure answers against the references of a set.
+
+    Raises:
+        EvalSetError: The set has no reference answers.
+    """
+    with ProgressLines() as lines:
+        summary, written = asyncio.run(
+            eval_answers(folder, IngestionSettings(), reports=reports, progress=lines.show)
+        )
     _show(summary, written, as_json=as_json)
 
 

@@ -88,6 +88,15 @@ def citations(
 
 
 @app.command()
+def answers(folder: Set, *, reports: Reports = None, as_json: Json = False) -> None:
+    """How right, how faithful and how well grounded the answers are."""
+    from cli.evaluate import run_answers
+
+    with report_failures():
+        run_answers(folder, reports, as_json=as_json)
+
+
+@app.command()
 def attacks(folder: Set, *, reports: Reports = None, as_json: Json = False) -> None:
     """What instructions planted in documents achieve."""
     from cli.evaluate import run_attacks
