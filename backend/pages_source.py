@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from backend.pages_context import PagesHere
-from backend.rendering import safe_link
+from backend.rendering import local_path, safe_link
 from knowledge.contracts import Source
 
 router = APIRouter(include_in_schema=False)
@@ -37,13 +37,19 @@ class ContextPart:
 
 @dataclass(frozen=True, slots=True)
 class SourceContext:
-    """A stretch of a document around one passage."""
+    """A stretch of a document around one passage.
+
+    Attributes:
+        link: Address of the original, empty when it is nothing to click on.
+        place: What is shown of an address that is no link: a local file's source and path.
+    """
 
     here: Source
     parts: tuple[ContextPart, ...]
     earlier: str | None
     later: str | None
     link: str
+    place: str
 
 
 @router.get("/sources/{chunk_id}")
@@ -85,6 +91,7 @@ async def read_context(read: ReadPassage, chunk_id: str) -> SourceContext:
         earlier=earlier,
         later=edge.next_chunk_id,
         link=safe_link(here.source_url),
+        place=local_path(here.source_url) or here.source_url,
     )
 
 

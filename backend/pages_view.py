@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
@@ -13,7 +13,7 @@ from backend.contract import AskResponse, Citation, RetrievedChunk
 from backend.links import hosts_of
 from backend.pages_chart import SpreadChart, VerdictChart, draw_spread, draw_verdict
 from backend.pages_ports import Spread
-from backend.rendering import highlight, render_answer, safe_link
+from backend.rendering import highlight, local_path, render_answer, safe_link
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class PassageView:
         anchor: Element id; ``c-n`` for a citation, so that markers reach it.
         text: The passage, with the words that support the answer marked.
         link: Address of the original, empty when it is nothing to click on.
+        place: What is shown of an address that is no link: a local file's source and path.
         trail: Title and headings, outermost first, without repetition.
     """
 
@@ -32,6 +33,7 @@ class PassageView:
     citation: Citation | None
     text: Markup
     link: str
+    place: str
     trail: tuple[str, ...]
 
 
@@ -80,7 +82,7 @@ def view_answer(response: AskResponse, base_url: str, spread: Spread | None = No
         spread=spread,
         spread_chart=_spread_chart(response, spread),
         curl=make_curl(response, base_url),
-        markdown=make_markdown(response),
+        markdown=make_markdown(response, base_url),
     )
 
 
@@ -136,6 +138,7 @@ def _cited(citation: Citation, chunks: dict[str, RetrievedChunk]) -> PassageView
         citation=citation,
         text=text,
         link=safe_link(citation.source_url),
+        place=local_path(citation.source_url) or citation.source_url,
         trail=trail,
     )
 
@@ -147,6 +150,7 @@ def _other(chunk: RetrievedChunk) -> PassageView:
         citation=None,
         text=escape(chunk.text),
         link=safe_link(chunk.source_url),
+        place=local_path(chunk.source_url) or chunk.source_url,
         trail=_trail(chunk.title, chunk.parent_heading, chunk.section_heading),
     )
 
@@ -164,18 +168,21 @@ def make_curl(response: AskResponse, base_url: str) -> str:
     )
 
 
-def make_markdown(response: AskResponse) -> str:
-    """Return question, answer and references as Markdown to paste elsewhere."""
+def make_markdown(response: AskResponse, base_url: str) -> str:
+    """Return question, answer and references as Markdown to paste elsewhere.
+
+    A reference to a local file names its path and leads to the passage in these pages.
+    """
     lines = [f"**{response.question}**", "", response.answer]
     if response.citations:
-        lines += ["", *_references(response.citations)]
+        here = base_url.rstrip("/")
+        lines += ["", *(_reference(citation, here) for citation in response.citations)]
     return "\n".join(lines) + "\n"
 
 
-def _references(citations: Iterable[Citation]) -> list[str]:
-    lines: list[str] = []
-    for citation in citations:
-        heading = ", ".join(_trail(citation.title, citation.section_heading))
-        link = safe_link(citation.source_url)
-        lines.append(f"[{citation.number}] {heading}" + (f" <{link}>" if link else ""))
-    return lines
+def _reference(citation: Citation, here: str) -> str:
+    heading = ", ".join(_trail(citation.title, citation.section_heading))
+    link, path = safe_link(citation.source_url), local_path(citation.source_url)
+    if path:
+        heading, link = f"{heading} ({path})", f"{here}/sources/{quote(citation.chunk_id, safe='')}"
+    return f"[{citation.number}] {heading}" + (f" <{link}>" if link else "")

@@ -31,6 +31,7 @@ Environment: TypeAlias = MutableMapping[str, object]
 
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _ALLOWED_ADDRESS = re.compile(r"(?:https?://|mailto:)\S+\Z", re.IGNORECASE)
+_LOCAL_SCHEME = "file:"  # of what ingestion read from a folder without a public address
 _ALLOWED_ANCHOR = re.compile(r"#c-\d{1,3}\Z")
 _TAGS = frozenset(
     {"a", "p", "br", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li", "hr"}
@@ -92,6 +93,11 @@ def highlight(text: str, start: int, end: int) -> Markup:
 def safe_link(address: str) -> str:
     """Return an address that may be put into ``href``, or nothing when it may not."""
     return address if _ALLOWED_ADDRESS.match(address) else ""
+
+
+def local_path(address: str) -> str:
+    """Return source and path of a file that is published nowhere; nothing for other addresses."""
+    return address.removeprefix(_LOCAL_SCHEME) if address.startswith(_LOCAL_SCHEME) else ""
 
 
 def _keep_attribute(

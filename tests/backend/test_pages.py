@@ -22,7 +22,7 @@ from backend.pages_templates import FRONTEND, GLOSSARY, Templates, format_durati
 from backend.pages_texts import TextError, Texts
 from backend.pages_view import make_curl, make_markdown, view_answer
 from knowledge.contracts import Section, Source
-from tests.browser.answers import QUESTION, make_answer, make_refusal
+from tests.browser.answers import QUESTION, find_passage, make_answer, make_refusal
 from tests.browser.stage import StagedServices, create_stage
 
 BASE = "http://127.0.0.1:8000/"
@@ -321,11 +321,41 @@ def test_copied_command_survives_quotes_in_the_question() -> None:
 
 
 def test_markdown_to_copy_has_numbered_references() -> None:
-    markdown = make_markdown(make_answer())
+    markdown = make_markdown(make_answer(), BASE)
     assert "[1] Data model, With Statement Context Managers <https://docs.python.org" in markdown
-    refused = make_markdown(make_refusal())
+    refused = make_markdown(make_refusal(), BASE)
     assert "[1]" not in refused
     assert "http" not in refused
+
+
+LOCAL = "file:handbook/setup guide.md#install"
+
+
+def test_a_local_file_is_shown_by_its_path_and_opened_in_these_pages() -> None:
+    answer = make_answer()
+    citation = answer.citations[0].model_copy(update={"source_url": LOCAL})
+    chunks = [chunk.model_copy(update={"source_url": LOCAL}) for chunk in answer.retrieved_chunks]
+    local = answer.model_copy(update={"citations": [citation], "retrieved_chunks": chunks})
+
+    markdown = make_markdown(local, BASE)
+    assert "(handbook/setup guide.md#install)" in markdown
+    assert f"<http://127.0.0.1:8000/sources/{citation.chunk_id}>" in markdown
+    assert "file:" not in markdown
+    page = Templates().render("_answer.html", view=view_answer(local, BASE))
+    assert '<span class="address">handbook/setup guide.md#install</span>' in page
+    assert f'href="/sources/{citation.chunk_id}#passage"' in page
+    assert not re.search(r'href="(?![/#])', page)
+
+
+async def test_the_source_view_of_a_local_file_has_no_link_out() -> None:
+    first = make_answer().retrieved_chunks[0].chunk_id
+
+    async def read(chunk_id: str) -> Source:
+        return find_passage(chunk_id).model_copy(update={"source_url": LOCAL})
+
+    page = Templates().render("source.html", context=await read_context(read, first))
+    assert "handbook/setup guide.md#install</span>" in page
+    assert "file:" not in page
 
 
 def result_of(page: str) -> str:
