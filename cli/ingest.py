@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from cli.console import err, out, print_json
+from ingestion.errors import SourceError
 from ingestion.report import IngestReport, ProgressEvent
 from ingestion.run import ingest
 from ingestion.settings import IngestionSettings
@@ -27,6 +28,9 @@ def run_ingest(
     *,
     name: str,
     labels: Sequence[str],
+    glob: str,
+    base_url: str,
+    removed: Sequence[str],
     sample: bool,
     if_empty: bool,
     expect: str,
@@ -42,9 +46,12 @@ def run_ingest(
     if if_empty and asyncio.run(has_usable_build(settings)):
         return
     sources = list(sample_sources()) if sample else []
-    sources += [source_from(argument, name=name, labels=tuple(labels)) for argument in arguments]
+    sources += [
+        source_from(argument, name=name, base_url=base_url, labels=tuple(labels), glob=glob)
+        for argument in arguments
+    ]
     expectation = Expectation.parse(expect) if expect else None
-    report = asyncio.run(_ingest(sources, settings, expectation))
+    report = asyncio.run(_ingest(sources, settings, removed, expectation))
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:
@@ -75,10 +82,29 @@ async def has_usable_build(settings: IngestionSettings) -> bool:
 
 
 async def _ingest(
-    sources: Sequence[Source], settings: IngestionSettings, expect: Expectation | None
+    sources: Sequence[Source],
+    settings: IngestionSettings,
+    removed: Sequence[str],
+    expect: Expectation | None,
 ) -> IngestReport:
+    if removed:
+        await _require_held(removed, settings)
     with ProgressLines() as lines:
-        return await ingest(sources, settings, lines.show, expect=expect)
+        return await ingest(sources, settings, lines.show, removed=removed, expect=expect)
+
+
+async def _require_held(names: Sequence[str], settings: IngestionSettings) -> None:
+    """Fail when the build in force has no source of one of these names: it is a typing mistake."""
+    catalog = open_catalog(settings)
+    try:
+        manifest = await catalog.current()
+    finally:
+        await catalog.close()
+    held = sorted(manifest.sources) if manifest else []
+    for name in names:
+        if name not in held:
+            known = ", ".join(held) or "none at all"
+            raise SourceError(f"{name}: the index has no source of this name (it has {known})")
 
 
 class ProgressLines:

@@ -81,6 +81,15 @@ def ingest(
     label: Annotated[
         list[str] | None, typer.Option(help="Access label of every document; may be repeated.")
     ] = None,
+    glob: Annotated[
+        str, typer.Option(help="Files of a folder to take, such as '*.md'; default: all.")
+    ] = "",
+    base_url: Annotated[
+        str, typer.Option(help="Address the files are published under; citations lead there.")
+    ] = "",
+    remove: Annotated[
+        list[str] | None, typer.Option(help="Name of a source to take out; may be repeated.")
+    ] = None,
     sample: Annotated[bool, typer.Option("--sample", help="Add the sample corpus.")] = False,
     if_empty: Annotated[
         bool, typer.Option("--if-empty", help="Do nothing when a build is in force already.")
@@ -91,12 +100,13 @@ def ingest(
     """Read documents and put a new build of the index in force; a running server follows."""
     from cli.ingest import run_ingest
 
-    if not sources and not sample:
-        raise typer.BadParameter("name a file, a folder or an address, or give --sample")
+    if not sources and not sample and not remove:
+        message = "name a file, a folder or an address, or give --sample or --remove"
+        raise typer.BadParameter(message)
     with report_failures():
         run_ingest(
-            sources or [], name=source, labels=label or [], sample=sample, if_empty=if_empty,
-            expect=expect, as_json=as_json,
+            sources or [], name=source, labels=label or [], glob=glob, base_url=base_url,
+            removed=remove or [], sample=sample, if_empty=if_empty, expect=expect, as_json=as_json,
         )  # fmt: skip
 
 

@@ -43,18 +43,37 @@ def sample_sources() -> tuple[Source, ...]:
 
 
 def source_from(
-    argument: str, *, name: str = "", base_url: str = "", labels: tuple[str, ...] = ()
+    argument: str,
+    *,
+    name: str = "",
+    base_url: str = "",
+    labels: tuple[str, ...] = (),
+    glob: str = "",
 ) -> Source:
-    """Return the source that a command line argument names: a path, an address, or ``sample``.
+    """Return the source that a command line argument names: a path or an address.
+
+    Args:
+        argument: What to read.
+        name: Of the source; empty takes it from the argument.
+        base_url: Address under which a path's files are published; empty when they are not.
+        labels: Access labels of every document in it.
+        glob: Pattern of a folder's files; empty takes all.
 
     Raises:
-        SourceError: The address is neither http nor https, or nothing is at the path.
+        SourceError: The address is neither http nor https, nothing is at the path, or the argument
+            cannot have a base address or a pattern.
     """
+    if base_url:
+        check_url(base_url)
+    if glob and not Path(argument).expanduser().is_dir():
+        raise SourceError(f"{argument}: only a folder has files to match {glob!r}")
     if "://" in argument:
+        if base_url:
+            raise SourceError(f"{argument}: has an address of its own, {base_url} cannot be added")
         host, _ = check_url(argument)
         return Source(name or host, "url", argument, labels=labels)
     path = Path(argument).expanduser()
     if not path.exists():
         raise SourceError(f"{argument}: nothing there")
     default = path.resolve().name if path.is_dir() else path.stem
-    return Source(name or default, "path", str(path), base_url.rstrip("/"), labels)
+    return Source(name or default, "path", str(path), base_url.rstrip("/"), labels, glob)
