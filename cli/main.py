@@ -61,6 +61,15 @@ def mcp(
 
 
 @app.command(rich_help_panel="Serve")
+def worker() -> None:
+    """Run jobs of the ingestion, from the database or from RabbitMQ. `vouch up` starts one."""
+    from ingestion.worker import main
+
+    with report_failures():
+        raise typer.Exit(main())
+
+
+@app.command(rich_help_panel="Serve")
 def migrate() -> None:
     """Bring the databases to this version's tables. `vouch up` does it by itself."""
     from cli.migrate import run_migrate

@@ -20,6 +20,7 @@ from cli.migrate import run_migrate
 from cli.secrets import ensure_secrets
 from cli.settings import UpSettings, gather_environment, read_settings
 from ingestion.settings import IngestionSettings
+from ingestion.worker_settings import WorkerSettings
 from mcp_server.settings import McpSettings
 from service.errors import VouchError
 
@@ -89,6 +90,12 @@ def plan_children(
             environment=environment_for([ApiSettings, AgentSettings], environment),
             health_url=f"http://{shown_host}:{settings.port}/healthz",
             log=logs / "api.log",
+        ),
+        Child(
+            module="ingestion.worker",
+            environment=environment_for([WorkerSettings], environment),
+            health_url=None,
+            log=logs / "worker.log",
         ),
     ]
 

@@ -1,6 +1,7 @@
 """``python -m ingestion SOURCE...``: one run from the command line, without the terminal client.
 
-``sample`` names the sample corpus. Prints the report as JSON.
+``sample`` names the sample corpus. Prints the report as JSON. ``python -m ingestion worker`` runs
+the worker instead.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ingestion.report import ProgressEvent
 from ingestion.run import ingest
 from ingestion.settings import IngestionSettings
 from ingestion.sources import Source, sample_sources, source_from
+from ingestion.worker import main as run_worker_process
 from retrieval.errors import RetrievalError
 
 
@@ -22,6 +24,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m ingestion", description=__doc__)
     parser.add_argument("sources", nargs="+", metavar="SOURCE")
     arguments = parser.parse_args()
+    if arguments.sources == ["worker"]:
+        return run_worker_process()
     try:
         sources = _sources(arguments.sources)
         report = asyncio.run(ingest(sources, IngestionSettings(), _silent))

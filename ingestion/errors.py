@@ -9,6 +9,8 @@ Tree:
       VanishedError      too much of a source is gone at once to believe it
       BusyError          another run is writing to the same collection
       VerificationError  a build does not hold what the run wrote
+      UnknownBuildError  there is no such build to put in force
+      BrokerError        the broker cannot be reached, or a message is not of the agreed form
 """
 
 from __future__ import annotations
@@ -62,3 +64,15 @@ class VerificationError(IngestionError):
     """A build does not hold what the run wrote; it was not published."""
 
     code = "verification_failed"
+
+
+class BrokerError(IngestionError):
+    """The broker cannot be reached or refuses, or a message is not of the agreed form."""
+
+    code = "broker_unavailable"
+
+
+class UnknownBuildError(IngestionError):
+    """There is no such build to put in force."""
+
+    code = "unknown_build"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from ingestion.cleaning import Cleaned, clean
 from ingestion.document import ParsedDocument
 from ingestion.errors import VanishedError
-from ingestion.reading import ReadFile, SourceReader
+from ingestion.reading import ReadFile
 from ingestion.records import BuildRecords, DocumentRecord, document_digest
 from ingestion.report import DocumentReport, DocumentState, Progress, ProgressEvent
 from ingestion.rules import Chunker
@@ -18,6 +19,18 @@ from ingestion.sources import Source
 from retrieval.manifest import Manifest
 
 _FEW_DOCUMENTS = 10
+
+
+class Reader(Protocol):
+    """Reads the files of a source."""
+
+    def read(self, source: Source) -> Iterator[ReadFile]:
+        """Yield every file in order; blocks.
+
+        Raises:
+            SourceError: The source as a whole is not there, or may not be read.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +72,7 @@ class Gatherer:
         most_vanished: Share of a source that may be gone at once, in [0, 1].
     """
 
-    reader: SourceReader
+    reader: Reader
     chunker: Chunker
     chunking: str
     records: BuildRecords

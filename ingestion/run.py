@@ -17,7 +17,7 @@ from ingestion.dedup import Deduplicated, deduplicate
 from ingestion.embedding import embed_passages
 from ingestion.errors import EmptyRunError
 from ingestion.exclusive import exclusive
-from ingestion.gathering import Gathered, Gatherer
+from ingestion.gathering import Gathered, Gatherer, Reader
 from ingestion.header import HEADER_FORMAT
 from ingestion.reading import SourceReader
 from ingestion.report import DocumentReport, IngestReport, Progress, ProgressEvent
@@ -66,11 +66,22 @@ async def run(
     *,
     removed: Sequence[str] = (),
     expect: Expectation | None = None,
+    reader: Reader | None = None,
 ) -> IngestReport:
-    """Do what ``ingest`` does with tools that are already open."""
+    """Do what ``ingest`` does with tools that are already open.
+
+    Args:
+        sources: As for ``ingest``.
+        tools: What the run works with; they stay open.
+        settings: As for ``ingest``.
+        progress: As for ``ingest``.
+        removed: As for ``ingest``.
+        expect: As for ``ingest``.
+        reader: Has the documents; None reads them where the sources say.
+    """
     started = time.monotonic()
     gatherer = Gatherer(
-        reader=SourceReader(tools.parser, tools.fetcher, settings.roots),
+        reader=reader or SourceReader(tools.parser, tools.fetcher, settings.roots),
         chunker=tools.chunker,
         chunking=f"{tools.chunker.name}; {HEADER_FORMAT}; {tools.embedder.spec.name}",
         records=tools.records,

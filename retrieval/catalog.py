@@ -61,6 +61,14 @@ class Catalog(Protocol):
         """
         ...
 
+    async def publish(self, build: str) -> None:
+        """Put a complete build in force, in one atomic step.
+
+        Raises:
+            IndexUnavailableError: There is no such build.
+        """
+        ...
+
     async def rollback(self) -> Manifest:
         """Put the newest complete build older than the one in force back in force.
 

@@ -73,8 +73,11 @@ class JobQueue:
 
         A task that was given up ends its job here, with the reason.
         """
+        async with self._database.read() as session:
+            if (await session.exec(oldest_active())).first() is None:
+                return None
         async with self._database.write() as session:
-            job = (await session.exec(_oldest_active().with_for_update())).first()
+            job = (await session.exec(oldest_active().with_for_update())).first()
             if job is None:
                 return None
             query = (
@@ -205,34 +208,6 @@ class JobQueue:
                 )
             )
 
-    async def unsent(self, *, limit: int, again_after_seconds: float) -> Sequence[TaskRecord]:
-        """Return due tasks that the broker does not have, or seems to have lost."""
-        async with self._database.read() as session:
-            job = (await session.exec(_oldest_active())).first()
-            if job is None:
-                return []
-            lost_before = utc_now() - timedelta(seconds=again_after_seconds)
-            sent_at = col(TaskRecord.sent_at)
-            query = (
-                select(TaskRecord)
-                .where(
-                    TaskRecord.job_id == job.id,
-                    col(TaskRecord.state).in_(ACTIVE),
-                    col(TaskRecord.due_at) <= utc_now(),
-                    sent_at.is_(None) | (sent_at < lost_before),
-                )
-                .order_by(col(TaskRecord.position))
-                .limit(limit)
-            )
-            return (await session.exec(query)).all()
-
-    async def mark_sent(self, task_ids: Sequence[str]) -> None:
-        """Note that the broker has confirmed these tasks."""
-        async with self._database.write() as session:
-            await session.exec(
-                update(TaskRecord).where(col(TaskRecord.id).in_(task_ids)).values(sent_at=utc_now())
-            )
-
     async def _lend(
         self, session: AsyncSession, job: JobRecord, task: TaskRecord, worker: str
     ) -> Claim | None:
@@ -260,7 +235,8 @@ class JobQueue:
         return Claim(task, job, task.attempts)
 
 
-def _oldest_active() -> SelectOfScalar[JobRecord]:
+def oldest_active() -> SelectOfScalar[JobRecord]:
+    """Return the query for the job under way."""
     return (
         select(JobRecord)
         .where(col(JobRecord.state).in_(ACTIVE))

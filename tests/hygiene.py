@@ -24,6 +24,7 @@ SETTINGS = (
     "backend.settings:ApiSettings",
     "cli.settings:UpSettings",
     "ingestion.settings:IngestionSettings",
+    "ingestion.worker_settings:WorkerSettings",
     "mcp_server.settings:McpSettings",
     "retrieval.settings:RetrievalSettings",
 )

@@ -10,6 +10,7 @@ import pytest
 from storage import migrate
 from storage.database import Database
 from storage.errors import LeaseLostError
+from storage.job_outbox import JobOutbox
 from storage.job_queue import Claim, JobQueue, LeaseRules
 from storage.jobs import JobRecord, JobStore
 
@@ -168,7 +169,7 @@ async def test_a_message_for_a_settled_task_changes_nothing(database: Database) 
 async def test_only_a_redelivered_message_overrules_a_lease(database: Database) -> None:
     store, queue = JobStore(database), JobQueue(database, LeaseRules())
     await store.submit(ingest())
-    (task,) = await queue.unsent(limit=10, again_after_seconds=60)
+    (task,) = await JobOutbox(database).unsent(limit=10, again_after_seconds=60)
     first = await queue.claim_task(task.id, "killed", is_redelivered=False)
     assert first is not None
     assert await queue.claim_task(task.id, "other", is_redelivered=False) is None
@@ -180,12 +181,12 @@ async def test_only_a_redelivered_message_overrules_a_lease(database: Database) 
 async def test_the_outbox_gives_each_task_once_and_again_when_the_broker_lost_it(
     database: Database,
 ) -> None:
-    store, queue = JobStore(database), JobQueue(database, LeaseRules())
+    store = JobStore(database)
     await store.submit(ingest())
-    (task,) = await queue.unsent(limit=10, again_after_seconds=60)
-    await queue.mark_sent([task.id])
-    assert await queue.unsent(limit=10, again_after_seconds=60) == []
-    assert len(await queue.unsent(limit=10, again_after_seconds=-1)) == 1
+    (task,) = await JobOutbox(database).unsent(limit=10, again_after_seconds=60)
+    await JobOutbox(database).mark_sent([task.id])
+    assert await JobOutbox(database).unsent(limit=10, again_after_seconds=60) == []
+    assert len(await JobOutbox(database).unsent(limit=10, again_after_seconds=-1)) == 1
 
 
 async def test_a_postponed_task_is_due_later_and_keeps_its_reason(database: Database) -> None:

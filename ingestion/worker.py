@@ -1,0 +1,167 @@
+"""The worker process: ``python -m ingestion.worker``, and ``vouch worker``.
+
+Runs jobs of the ingestion until it is stopped. It may be killed at any moment: what it was doing is
+taken up by the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+
+from ingestion.errors import BrokerError
+from ingestion.executing import Executor
+from ingestion.herald import Herald
+from ingestion.sql_inbox import SqlInbox
+from ingestion.task_loop import Inbox, TaskLoop
+from ingestion.toolbox import Toolbox
+from ingestion.worker_settings import WorkerSettings
+from retrieval.profiles import load_profiles
+from service.errors import VouchError
+from service.lifeline import follow_lifeline
+from service.logs import configure_logging, get_logger
+from storage.database import Database, database_url
+from storage.index_view import IndexView
+from storage.job_outbox import JobOutbox
+from storage.job_queue import JobQueue, LeaseRules
+from storage.jobs import JobStore
+from storage.migrate import check
+
+_EXIT_BAD_SETTINGS = 2
+_RECONNECT_SECONDS = 2.0
+
+_logger = get_logger(__name__)
+
+
+def main() -> int:
+    """Work until told to stop; returns the exit status."""
+    try:
+        settings = WorkerSettings()
+        configure_logging(settings, process="worker")
+        url = database_url(settings.database_url, settings.data_dir, "vouch")
+        check(url)
+    except VouchError as error:
+        sys.stderr.write(f"vouch worker: {error}\n")
+        return _EXIT_BAD_SETTINGS
+    follow_lifeline(enabled=settings.lifeline)
+    asyncio.run(_until_stopped(settings, url))
+    return 0
+
+
+async def _until_stopped(settings: WorkerSettings, url: str) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for wanted in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(wanted, stop.set)
+    work = asyncio.create_task(run_worker(settings, url))
+    waiting = asyncio.create_task(stop.wait())
+    await asyncio.wait({work, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    if work.done():
+        work.result()
+    work.cancel()
+    with suppress(asyncio.CancelledError):
+        await work
+
+
+async def run_worker(settings: WorkerSettings, url: str, toolbox: Toolbox | None = None) -> None:
+    """Run jobs until cancelled.
+
+    Args:
+        settings: Of the process.
+        url: Address of the database, brought to this version's tables.
+        toolbox: The tools; None opens those of the settings.
+    """
+    database = Database(url)
+    toolbox = toolbox or Toolbox(settings)
+    worker = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:8]}"
+    rules = LeaseRules(seconds=settings.job_lease_seconds, most_attempts=settings.job_most_attempts)
+    queue, jobs = JobQueue(database, rules), JobStore(database)
+    herald = Herald(
+        settings, IndexView(database), jobs, toolbox, worker=worker,
+        profiles=load_profiles(settings.profiles_file, settings.environment),
+    )  # fmt: skip
+    loop_of = _Loops(queue, jobs, Executor(settings, toolbox), herald, settings.worker_tasks)
+    try:
+        await herald.tidy()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(herald.run())
+            group.create_task(_serve(settings, database, queue, worker, loop_of))
+    finally:
+        await toolbox.close()
+        await database.close()
+
+
+class _Loops:
+    """Several loops over one inbox."""
+
+    def __init__(
+        self, queue: JobQueue, jobs: JobStore, executor: Executor, herald: Herald, count: int
+    ) -> None:
+        self._queue = queue
+        self._jobs = jobs
+        self._executor = executor
+        self._herald = herald
+        self._count = count
+
+    async def run(self, inbox: Inbox) -> None:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self._count):
+                loop = TaskLoop(
+                    inbox, self._queue, self._jobs, self._executor, ended=self._herald.job_ended
+                )
+                group.create_task(loop.run())
+
+
+async def _serve(
+    settings: WorkerSettings, database: Database, queue: JobQueue, worker: str, loops: _Loops
+) -> None:
+    if not settings.broker_url.get_secret_value():
+        _logger.info("jobs come from the database", worker=worker)
+        await loops.run(SqlInbox(queue, worker, poll_seconds=settings.worker_poll_seconds))
+        return
+    while True:
+        try:
+            async with _broker_inbox(settings, database, queue, worker) as inbox:
+                _logger.info("jobs come from the broker", worker=worker)
+                await loops.run(inbox)
+        except BrokerError as error:
+            _logger.warning("no broker: jobs wait", detail=str(error))
+            await asyncio.sleep(_RECONNECT_SECONDS)
+
+
+@asynccontextmanager
+async def _broker_inbox(
+    settings: WorkerSettings, database: Database, queue: JobQueue, worker: str
+) -> AsyncGenerator[Inbox]:
+    from ingestion.broker import BrokerInbox, BrokerNames, Relay, open_broker  # noqa: PLC0415 - only with a broker
+
+    async with open_broker(
+        settings.broker_url.get_secret_value(),
+        BrokerNames(
+            settings.broker_exchange,
+            settings.broker_ingestion_queue,
+            settings.broker_redelivery_limit,
+        ),
+        prefetch=settings.broker_prefetch,
+    ) as broker:
+        inbox = BrokerInbox(broker, queue, worker)
+        await inbox.start()
+        relay = Relay(JobOutbox(database), broker, poll_seconds=settings.worker_poll_seconds)
+        sending = asyncio.create_task(relay.run())
+        try:
+            yield inbox
+        finally:
+            sending.cancel()
+            with suppress(asyncio.CancelledError):
+                await sending
+
+
+if __name__ == "__main__":
+    sys.exit(main())
