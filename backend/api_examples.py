@@ -26,7 +26,14 @@ ASK_EXAMPLES: dict[str, Example] = {
     },
 }
 SEARCH_EXAMPLES: dict[str, Example] = {
-    "search": {"summary": "A search", "value": {"query": "yield expression", "top_k": 4}},
+    "search": {"summary": "A search", "value": {"query": "yield expression", "top_n": 5}},
+    "filtered": {
+        "summary": "Within some sources and one topic",
+        "value": {
+            "query": "yield expression",
+            "filters": {"source": ["python-reference"], "metadata.topic": "yield"},
+        },
+    },
 }
 
 _PROBLEMS = {

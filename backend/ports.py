@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from pydantic import JsonValue
+
 from agent.sufficiency import Sufficiency
 from backend.caller import Caller
-from knowledge.contracts import AuditPage, ContentChange, IndexInfo, Measurement
+from knowledge.contracts import AuditPage, ContentChange, IndexInfo, Measurement, SearchTrace
 from knowledge.tools import KnowledgeTools
 from service.tokens import Claims
 
@@ -30,6 +32,19 @@ class Knowledge(Protocol):
 
     async def compare(self, sketch: Sequence[int]) -> ContentChange:
         """Return how far the build in force is from the content of another."""
+        ...
+
+    async def trace(
+        self,
+        query: str,
+        claims: Claims,
+        *,
+        top_k: int = 4,
+        profile: str = "",
+        filters: Mapping[str, JsonValue] | None = None,
+        explain: str = "",
+    ) -> SearchTrace:
+        """Search like ``search_kb``; return the order after every stage, and explain a chunk."""
         ...
 
     async def ping(self) -> None:

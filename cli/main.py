@@ -187,7 +187,9 @@ def search(
     query: str,
     *,
     source: Annotated[str, typer.Option(help="Only this source.")] = "",
-    profile: Annotated[str, typer.Option(help="Retrieval profile.")] = "default",
+    profile: Annotated[
+        str, typer.Option(help="Retrieval profile; default: the one that answers questions.")
+    ] = "",
     top_n: Annotated[int, typer.Option(min=1, max=50, help="Passages to list.")] = 5,
     explain: Annotated[
         str, typer.Option(help="A chunk id: say why it is or is not in the list.")

@@ -22,7 +22,9 @@ def run_search(
         ApiRefusedError: The API refused the search or a dependency is away.
         httpx.HTTPError: Nothing answers at the address.
     """
-    request: dict[str, JsonValue] = {"query": query, "top_n": top_n, "profile": profile}
+    request: dict[str, JsonValue] = {"query": query, "top_n": top_n}
+    if profile:
+        request["profile"] = profile
     if source:
         request["filters"] = {"source": source}
     if explain:
@@ -36,7 +38,7 @@ def run_search(
         out.print(_table([SearchHit.model_validate(hit) for hit in hits]))
     explanation = body.get("explanation")
     if isinstance(explanation, dict):
-        out.print(Text(f"{explain}: {explanation.get('outcome')}", style="bold"))
+        out.print(Text(f"{explain}: {explanation.get('kind')}", style="bold"))
         out.print(Text(str(explanation.get("detail", ""))))
 
 

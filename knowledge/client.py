@@ -153,7 +153,7 @@ class KnowledgeClient:
         top_k: int = 4,
         profile: str = "",
         filters: Mapping[str, JsonValue] | None = None,
-        explain: bool = False,
+        explain: str = "",
     ) -> SearchTrace:
         """Search like ``search_kb``, and return the order after every stage as well.
 
@@ -163,7 +163,7 @@ class KnowledgeClient:
             top_k: Hits wanted, 1 to 50.
             profile: Retrieval profile; empty means the build's own.
             filters: Field name to a value, a list of values, or ``{"gte": ..., "lte": ...}``.
-            explain: Keep every candidate in the stages, not only those near the head.
+            explain: Id of a chunk whose place, or absence, is to be explained; empty: none.
         """
         arguments: dict[str, JsonValue] = {
             "query": query,

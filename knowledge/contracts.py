@@ -205,6 +205,22 @@ class StageOrder(Wire):
     selected: tuple[str, ...] = ()
 
 
+class Explanation(Wire):
+    """Why one chunk is among the hits of a search, or is not."""
+
+    chunk_id: str
+    kind: Literal[
+        "returned", "stale", "not_retrieved", "below_cut_off", "near_duplicate", "source_cap"
+    ]
+    detail: str = Field(description="One sentence, with the numbers.")
+    cosine: Cosine | None = Field(default=None, description="Null when the build lacks the chunk.")
+    bm25: float | None = Field(default=None, description="Null when it has no word of the query.")
+    dense_rank: int | None = Field(default=None, ge=1)
+    sparse_rank: int | None = Field(default=None, ge=1)
+    fused_rank: int | None = Field(default=None, ge=1)
+    reranked_rank: int | None = Field(default=None, ge=1)
+
+
 class SearchTrace(Wire):
     """Result of the service tool ``trace_search``: a search with the order after every stage.
 
@@ -214,3 +230,6 @@ class SearchTrace(Wire):
 
     result: SearchResult
     stages: StageOrder
+    explanation: Explanation | None = Field(
+        default=None, description="Of the chunk that was asked about, if one was."
+    )

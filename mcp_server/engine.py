@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from retrieval.chunk import DenseVector
+from retrieval.explain import Explanation
 from retrieval.manifest import Manifest
 from retrieval.search import SearchOutcome, SearchRequest, SectionOutcome, SourceOutcome
 from retrieval.store import Filter
@@ -16,6 +17,10 @@ class Engine(Protocol):
 
     async def search(self, request: SearchRequest) -> SearchOutcome:
         """Search, with the numbers and the order of every stage."""
+        ...
+
+    async def explain(self, request: SearchRequest, chunk_id: str) -> Explanation:
+        """Say why a chunk is among the hits of a search, or is not."""
         ...
 
     async def source(self, chunk_id: str, *, where: Filter, build: str = "") -> SourceOutcome:

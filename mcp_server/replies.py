@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from knowledge.contracts import (
+    Explanation,
     FilteredHit,
     IndexInfo,
     SearchHit,
@@ -14,6 +15,7 @@ from knowledge.contracts import (
     Source,
     StageOrder,
 )
+from retrieval.explain import Explanation as Explained
 from retrieval.manifest import Manifest
 from retrieval.search import Hit, SearchOutcome, SectionOutcome, SourceOutcome
 
@@ -53,8 +55,13 @@ def search_result(outcome: SearchOutcome) -> SearchResult:
     )
 
 
-def search_trace(outcome: SearchOutcome) -> SearchTrace:
-    """Return a search with the order after every stage."""
+def search_trace(outcome: SearchOutcome, explained: Explained | None = None) -> SearchTrace:
+    """Return a search with the order after every stage.
+
+    Args:
+        outcome: Of the search.
+        explained: What became of the chunk that was asked about; None when none was.
+    """
     trace = outcome.trace
     stages = StageOrder(
         dense=trace.dense,
@@ -63,7 +70,11 @@ def search_trace(outcome: SearchOutcome) -> SearchTrace:
         reranked=trace.reranked,
         selected=trace.selected,
     )
-    return SearchTrace(result=search_result(outcome), stages=stages)
+    return SearchTrace(
+        result=search_result(outcome),
+        stages=stages,
+        explanation=_explanation(explained) if explained else None,
+    )
 
 
 def source_text(outcome: SourceOutcome) -> Source:
@@ -113,6 +124,20 @@ def bounded(cosine: float) -> float:
 
 def _bounded_or_none(cosine: float | None) -> float | None:
     return None if cosine is None else bounded(cosine)
+
+
+def _explanation(explained: Explained) -> Explanation:
+    return Explanation(
+        chunk_id=explained.chunk_id,
+        kind=explained.kind,
+        detail=explained.detail,
+        cosine=_bounded_or_none(explained.cosine),
+        bm25=explained.bm25,
+        dense_rank=explained.dense_rank,
+        sparse_rank=explained.sparse_rank,
+        fused_rank=explained.fused_rank,
+        reranked_rank=explained.reranked_rank,
+    )
 
 
 def _search_hit(hit: Hit) -> SearchHit:

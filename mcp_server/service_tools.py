@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from mcp.server.mcpserver.tools import Tool
@@ -25,6 +26,9 @@ CallerName = Annotated[str, Field(min_length=1, max_length=100)]
 AwareTime = Annotated[AwareDatetime, Field(description="ISO 8601 with its zone.")]
 AskId = Annotated[str, Field(min_length=1, max_length=64)]
 ProfileName = Annotated[str, Field(max_length=100, description="Empty: the build's own profile.")]
+ExplainedId = Annotated[
+    str, Field(max_length=100, description="Chunk whose place is explained; empty: none.")
+]
 ChunkIds = Annotated[list[ChunkId], Field(max_length=200)]
 Sketch = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=SKETCH_SIZE)]
 Texts = Annotated[
@@ -70,9 +74,9 @@ class ServiceTools:
         filters: Filters,
         top_k: TopK = 4,
         profile: ProfileName = "",
-        explain: bool = False,  # noqa: FBT001, FBT002 - a tool's arguments are named on the wire
+        explain: ExplainedId = "",
     ) -> SearchTrace:
-        """Search as search_kb does, and return the order after every stage as well."""
+        """Search as search_kb does; return the order after every stage, and explain one chunk."""
         claims = current_caller().claims
         request = SearchRequest(
             query=query,
@@ -80,9 +84,14 @@ class ServiceTools:
             where=filter_of(filters, claims),
             build=claims.build,
             profile=profile,
-            explain=explain,
         )
-        return search_trace(await self._keeper.engine().search(request))
+        engine = self._keeper.engine()
+        outcome = await engine.search(request)
+        if not explain:
+            return search_trace(outcome)
+        # The same build, though another may be published between the two.
+        pinned = replace(request, build=outcome.manifest.build)
+        return search_trace(outcome, await engine.explain(pinned, explain))
 
     async def measure_chunks(self, query: Query, chunk_ids: ChunkIds) -> Measurement:
         """Return the cosine of each visible chunk against a query."""

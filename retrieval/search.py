@@ -19,7 +19,6 @@ class SearchRequest:
         where: Source, labels and fields, applied inside the index query.
         build: Build to search; empty means the one in force.
         profile: Retrieval profile; empty means the build's own.
-        explain: Keep every candidate in the outcome, not only those near the head.
     """
 
     query: str
@@ -27,7 +26,6 @@ class SearchRequest:
     where: Filter = field(default_factory=Filter)
     build: str = ""
     profile: str = ""
-    explain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

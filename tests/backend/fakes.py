@@ -6,16 +6,21 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pydantic import JsonValue
+
 from agent.contract import AgentKind, AgentOutcome, AgentTask
 from knowledge.contracts import (
     AuditPage,
     AuditRow,
     ContentChange,
+    Explanation,
     IndexInfo,
     Measurement,
     SearchResult,
+    SearchTrace,
     SectionPage,
     Source,
+    StageOrder,
 )
 from knowledge.errors import KnowledgeError, ToolRefusedError
 from knowledge.tools import KnowledgeTools
@@ -32,6 +37,7 @@ class FakeKnowledge:
         failures: Errors to raise, by branch; one is taken for each search.
         gates: Searches of a branch wait for its event.
         cosines: What ``measure`` gives.
+        traced: Hits wanted and filters of each traced search.
     """
 
     results: dict[str, SearchResult] = field(default_factory=dict[str, SearchResult])
@@ -49,6 +55,9 @@ class FakeKnowledge:
     changed_share: float = 0.0
     compared: int = 0
     rows: list[AuditRow] = field(default_factory=list[AuditRow])
+    traced: list[tuple[int, dict[str, JsonValue]]] = field(
+        default_factory=list[tuple[int, dict[str, JsonValue]]]
+    )
 
     def bind(self, claims: Claims, *, source: str = "", top_k: int | None = None) -> KnowledgeTools:
         return FakeTools(self, claims, source, top_k)
@@ -69,6 +78,25 @@ class FakeKnowledge:
             raise self.index_failure
         self.compared += 1
         return ContentChange(build=self.index.build, changed_share=self.changed_share)
+
+    async def trace(
+        self,
+        query: str,
+        claims: Claims,
+        *,
+        top_k: int = 4,
+        profile: str = "",
+        filters: Mapping[str, JsonValue] | None = None,
+        explain: str = "",
+    ) -> SearchTrace:
+        if profile not in {"", "default"}:
+            raise ToolRefusedError("bad_request", f"unknown profile {profile!r}")
+        self.traced.append((top_k, dict(filters or {})))
+        result = await self.bind(claims, top_k=top_k).search_kb(query, top_k)
+        ids = tuple(hit.chunk_id for hit in result.hits)
+        kind = "returned" if explain in ids else "not_retrieved"
+        told = Explanation(chunk_id=explain, kind=kind, detail="As it is.") if explain else None
+        return SearchTrace(result=result, stages=StageOrder(selected=ids), explanation=told)
 
     async def ping(self) -> None:
         if self.index_failure is not None:

@@ -211,8 +211,43 @@ async def test_the_search_route_gives_what_guard_and_inspector_see(connect: Conn
     inspected = [(chunk["chunk_id"], chunk["cosine"]) for chunk in asked["retrieved_chunks"]]
     assert numbers == inspected
     assert found["signals"] == asked["guard"]["signals"]
+    assert found["stages"]["selected"] == [chunk_id for chunk_id, _ in numbers]
+    assert found["explanation"] is None
     bad = await client.post("/api/v1/retrieval/search", json={"query": ""})
     assert (bad.status_code, bad.json()["errors"][0]["field"]) == (422, "query")
+
+
+async def test_the_search_route_takes_filters_a_number_and_a_chunk_to_explain(
+    connect: Connect,
+) -> None:
+    knowledge = strong()
+    client = await connect(knowledge, FakeAgent(says(ANSWER)))
+    body: dict[str, object] = {
+        "query": QUESTION,
+        "profile_name": "default",
+        "filters": {"source": ["docs", "guide"], "updated_at": {"gte": "2026-01-01"}},
+        "top_n": 7,
+        "explain": "no-such-chunk",
+    }
+    found = await client.post("/api/v1/retrieval/search", json=body)
+    assert found.status_code == 200
+    assert knowledge.traced == [(7, body["filters"])]
+    explanation = found.json()["explanation"]
+    assert (explanation["chunk_id"], explanation["kind"]) == ("no-such-chunk", "not_retrieved")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"profile": "no-such-profile"}, {"top_n": 0}, {"top_n": 51}, {"top_n": "5"}, {"top_k": 4},
+     {"filters": ["source"]}],
+)  # fmt: skip
+async def test_the_search_route_refuses_what_it_does_not_know(
+    connect: Connect, wrong: dict[str, object]
+) -> None:
+    client = await connect(strong(), FakeAgent(says(ANSWER)))
+    reply = await client.post("/api/v1/retrieval/search", json={"query": QUESTION, **wrong})
+    assert reply.status_code == 422
+    assert reply.headers["content-type"] == PROBLEM
 
 
 async def test_health_says_alive_and_ready_says_what_is_down(connect: Connect) -> None:

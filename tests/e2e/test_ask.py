@@ -63,7 +63,7 @@ def test_the_search_route_and_the_inspector_show_the_same_numbers(
 ) -> None:
     asked = ask(client, plain_api, KEY_QUESTION, top_k=3).json()
     found = client.post(
-        f"{plain_api.url}/api/v1/retrieval/search", json={"query": KEY_QUESTION, "top_k": 3}
+        f"{plain_api.url}/api/v1/retrieval/search", json={"query": KEY_QUESTION, "top_n": 3}
     ).json()
     inspected = [chunk for chunk in asked["retrieved_chunks"] if chunk["in_guard_search"]]
     assert [(hit["chunk_id"], hit["cosine"]) for hit in found["hits"]] == [

@@ -18,6 +18,7 @@ from retrieval.errors import (
     RetrievalError,
     UnknownChunkError,
 )
+from retrieval.explain import Explanation, explain
 from retrieval.manifest import Manifest, Stamp
 from retrieval.search import (
     Hit,
@@ -120,6 +121,13 @@ class FakeEngine:
         if self.crash is not None:
             raise self.crash
         return self._outcome(request.query, self._visible(request.where)[: request.top_k])
+
+    async def explain(self, request: SearchRequest, chunk_id: str) -> Explanation:
+        outcome = await self.search(request)
+        found = await self.measure(
+            request.query, [chunk_id], where=request.where, build=request.build
+        )
+        return explain(outcome, chunk_id, cosine=found.get(chunk_id), bm25=None)
 
     async def source(self, chunk_id: str, *, where: Filter, build: str = "") -> SourceOutcome:
         self._check_build(build)

@@ -74,6 +74,19 @@ async def test_the_traced_search_has_the_hits_of_the_agents_search() -> None:
     assert (first.query, first.top_k, first.where) == (second.query, second.top_k, second.where)
 
 
+async def test_the_traced_search_explains_the_chunk_it_is_asked_about() -> None:
+    async with serve() as running, connect(running.url) as client:
+        shown, left_out = (chunk.chunk_id for chunk in running.engine.chunks[:2])
+        found = await client.trace("limit", claims(), top_k=1, explain=shown)
+        lacking = await client.trace("limit", claims(), top_k=1, explain=left_out)
+        plain = await client.trace("limit", claims(), top_k=1)
+    assert found.explanation is not None
+    assert (found.explanation.kind, found.explanation.cosine) == ("returned", 0.5)
+    assert lacking.explanation is not None
+    assert (lacking.explanation.chunk_id, lacking.explanation.kind) == (left_out, "not_retrieved")
+    assert plain.explanation is None
+
+
 async def test_filters_reach_the_engine_and_cannot_widen_the_token() -> None:
     filters: dict[str, JsonValue] = {
         "source": "guide",
