@@ -4,13 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 export VOUCH_PORT ?= 8000
 
-.PHONY: run test check format lock assets clean
+.PHONY: run test measure check format lock assets clean
 
 run: $(VENV)/.runtime assets
 	@exec $(BIN)/vouch up
 
 test: $(VENV)/.test assets
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# What `vouch eval` and `vouch calibrate` need beyond serving.
+measure: $(VENV)/.test
 
 check: $(VENV)/.test
 	$(BIN)/ruff format --check .

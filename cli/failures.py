@@ -14,6 +14,10 @@ from cli.console import err
 from service.errors import VouchError
 
 
+# Libraries of the `evals` extra: a server does without them.
+_MEASURING = frozenset({"sklearn", "matplotlib", "pytrec_eval"})
+
+
 @contextmanager
 def report_failures() -> Generator[None]:
     """Print what went wrong without a stack trace, and exit with 1; settings errors exit with 2."""
@@ -26,6 +30,14 @@ def report_failures() -> Generator[None]:
         for problem in error.errors():
             place = ".".join(str(part) for part in problem["loc"])
             err.print(f"[bold red]bad setting[/bold red] {escape(place)}: {escape(problem['msg'])}")
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        if error.name not in _MEASURING:
+            raise
+        err.print(
+            f"[bold red]not installed[/bold red]: measuring needs {error.name}, which serving does "
+            "not; `make measure` installs what evaluation and calibration need"
+        )
         sys.exit(2)
     except httpx.HTTPError as error:
         err.print(f"[bold red]unreachable[/bold red]: {escape(str(error) or type(error).__name__)}")

@@ -11,6 +11,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from cli.console import err, out, print_json
+from cli.settings import UpSettings
+from cli.shipped import install_shipped
 from ingestion.errors import SourceError
 from ingestion.report import IngestReport, ProgressEvent
 from ingestion.run import ingest
@@ -52,6 +54,8 @@ def run_ingest(
     ]
     expectation = Expectation.parse(expect) if expect else None
     report = asyncio.run(_ingest(sources, settings, removed, expectation))
+    if if_empty and asyncio.run(_install_shipped(settings)):
+        err.print("the calibration made for the sample corpus is in force")
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:
@@ -79,6 +83,15 @@ async def has_usable_build(settings: IngestionSettings) -> bool:
         err.print(f"[yellow]the sample index is made anew:[/yellow] {escape(str(error))}")
         return False
     return True
+
+
+async def _install_shipped(settings: IngestionSettings) -> bool:
+    catalog = open_catalog(settings)
+    try:
+        manifest = await catalog.current()
+    finally:
+        await catalog.close()
+    return manifest is not None and await install_shipped(UpSettings(), manifest)
 
 
 async def _ingest(

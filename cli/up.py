@@ -65,7 +65,7 @@ def build_sample_index(environment: Mapping[str, str]) -> None:
         StartError: The build failed; its own output says why.
     """
     command = [sys.executable, "-m", "cli.main", "ingest", "--sample", "--if-empty"]
-    child_environment = environment_for([IngestionSettings], environment)
+    child_environment = environment_for([IngestionSettings, UpSettings], environment)
     # The command is this interpreter and this project's own module; nothing comes from outside.
     finished = subprocess.run(command, env=child_environment, check=False)  # noqa: S603
     if finished.returncode != 0:
