@@ -2,6 +2,8 @@
 
 One tree of migrations serves both the API's database and the tool server's audit: with PostgreSQL
 they are the same database, and with SQLite each file simply has tables it does not use.
+
+Every run is one transaction on either database: one that fails or is killed leaves what was there.
 """
 
 from __future__ import annotations
@@ -14,11 +16,12 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import text
-from sqlalchemy.engine import Connection
+from sqlalchemy import create_engine, event, text
+from sqlalchemy.engine import URL, Connection
+from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import create_async_engine
-from sqlalchemy.pool import NullPool
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from storage.database import driver_url
 from storage.errors import DatabaseUnavailableError, SchemaError
@@ -26,6 +29,8 @@ from storage.errors import DatabaseUnavailableError, SchemaError
 _MIGRATIONS = Path(__file__).parent / "migrations"
 # Any number will do, as long as every migrator asks PostgreSQL for the same lock.
 _ADVISORY_LOCK = 7_086_824
+
+_Work = Callable[[Connection], None]
 
 
 def upgrade(url: str, revision: str = "head") -> str:
@@ -47,7 +52,7 @@ def upgrade(url: str, revision: str = "head") -> str:
         _refuse_newer(connection)
         command.upgrade(_config(connection), revision)
 
-    _run(url, work)
+    _run(url, work, writes=True)
     return current(url)
 
 
@@ -58,13 +63,13 @@ def downgrade(url: str, revision: str) -> None:
         _refuse_newer(connection)
         command.downgrade(_config(connection), revision)
 
-    _run(url, work)
+    _run(url, work, writes=True)
 
 
 def current(url: str) -> str:
     """Return the database's revision; empty for one never migrated."""
     found: list[str] = []
-    _run(url, lambda connection: found.append(_revision(connection)))
+    _run(url, lambda connection: found.append(_revision(connection)), writes=False)
     return found[0]
 
 
@@ -86,7 +91,7 @@ def check(url: str) -> None:
         if _revision(connection) != head():
             raise SchemaError("the database is older than this program: run `vouch migrate`")
 
-    _run(url, work)
+    _run(url, work, writes=False)
 
 
 def _refuse_newer(connection: Connection) -> None:
@@ -110,22 +115,45 @@ def _config(connection: Connection) -> Config:
     return config
 
 
-def _run(url: str, work: Callable[[Connection], None]) -> None:
-    async def main() -> None:
-        engine = create_async_engine(driver_url(url), poolclass=NullPool)
-        try:
-            async with engine.begin() as connection:
-                if connection.dialect.name == "postgresql":
-                    await connection.execute(
-                        text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK}
-                    )
-                await connection.run_sync(work)
-        finally:
-            await engine.dispose()
-
+def _run(url: str, work: _Work, *, writes: bool) -> None:
+    address = driver_url(url)
     try:
-        asyncio.run(main())
+        if address.get_backend_name() == "sqlite":
+            _run_in_file(address, work, writes=writes)
+        else:
+            asyncio.run(_run_on_server(address, work))
     except (DBAPIError, OSError) as error:
+        reason = error.orig if isinstance(error, DBAPIError) else error
         raise DatabaseUnavailableError(
-            f"the database cannot be reached or changed: {error}"
+            f"the database cannot be reached or changed: {reason}"
         ) from error
+
+
+def _run_in_file(address: URL, work: _Work, *, writes: bool) -> None:
+    """Work on a SQLite file, with the driver that needs no thread of its own."""
+    engine = create_engine(address.set(drivername="sqlite"), poolclass=NullPool)
+
+    def take_over(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+        # By its own rules the driver would commit every change of a table at once, and a run that
+        # is killed would leave tables that the next one stumbles over.
+        connection.isolation_level = None
+
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    event.listen(engine, "connect", take_over)
+    event.listen(engine, "begin", begin)
+    with engine.begin() as connection:
+        work(connection)
+
+
+async def _run_on_server(address: URL, work: _Work) -> None:
+    engine = create_async_engine(address, poolclass=NullPool)
+    try:
+        async with engine.begin() as connection:
+            await connection.execute(
+                text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK}
+            )
+            await connection.run_sync(work)
+    finally:
+        await engine.dispose()

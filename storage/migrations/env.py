@@ -13,6 +13,8 @@ context.configure(
     # SQLite cannot alter a column: Alembic copies the table instead.
     render_as_batch=connection.dialect.name == "sqlite",
     compare_type=True,
+    # SQLite can do it as well as PostgreSQL; only its driver does not by itself.
+    transactional_ddl=True,
 )
 with context.begin_transaction():
     context.run_migrations()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -16,6 +19,11 @@ from storage.audit import AuditEntry, AuditLog
 from storage.database import Database, driver_url
 from storage.errors import DatabaseUnavailableError, SchemaError
 from storage.tables import METADATA
+
+
+async def _execute(database: Database, statement: str) -> None:
+    async with database.write() as session:
+        await (await session.connection()).execute(text(statement))
 
 
 def use(url: str, work: Callable[[Database], Awaitable[None]]) -> None:
@@ -90,6 +98,39 @@ def test_a_database_from_the_future_is_refused(url: str) -> None:
 def test_a_database_never_migrated_is_told_the_command(url: str) -> None:
     with pytest.raises(SchemaError, match="vouch migrate"):
         migrate.check(url)
+
+
+def test_an_upgrade_that_breaks_leaves_the_database_as_it_was(url: str) -> None:
+    use(url, lambda database: _execute(database, "CREATE TABLE jobs (id INTEGER)"))
+    with pytest.raises(DatabaseUnavailableError):
+        migrate.upgrade(url)
+    assert migrate.current(url) == ""
+    use(url, lambda database: _execute(database, "DROP TABLE jobs"))
+    assert migrate.upgrade(url) == migrate.head()
+    use(url, write_and_read)
+
+
+def test_an_upgrade_killed_half_way_is_done_by_the_next(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'vouch.db'}"
+    killed = (
+        "import os, sys\n"
+        "from sqlalchemy import Engine, event\n"
+        "from storage import migrate\n"
+        "def after(_connection, _cursor, statement, *_):\n"
+        "    if 'CREATE TABLE asks' in statement:\n"
+        "        os._exit(9)\n"
+        "event.listen(Engine, 'after_cursor_execute', after)\n"
+        "migrate.upgrade(sys.argv[1])\n"
+    )
+    command = [sys.executable, "-c", killed, url]
+    assert subprocess.run(command, check=False, timeout=60).returncode == 9
+    assert migrate.upgrade(url) == migrate.head()
+    use(url, write_and_read)
+
+
+def test_a_folder_without_a_database_is_a_typed_error(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseUnavailableError, match="unable to open"):
+        migrate.upgrade(f"sqlite:///{tmp_path / 'missing' / 'vouch.db'}")
 
 
 def test_an_unreachable_database_is_a_typed_error() -> None:
