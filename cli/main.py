@@ -38,7 +38,7 @@ def api() -> None:
     from backend.__main__ import main
 
     with report_failures():
-        main()
+        raise typer.Exit(main())
 
 
 @app.command(rich_help_panel="Serve")
@@ -216,6 +216,23 @@ def doctor(
 
     with report_failures():
         raise typer.Exit(0 if run_doctor(as_json=as_json) else 1)
+
+
+@app.command(rich_help_panel="Serve")
+def smoke(
+    url: Annotated[str, typer.Argument(help="Address of the API.")] = "",
+    *,
+    mcp_url: Annotated[str, typer.Option(help="Address of the tool server.")] = "",
+    question: Annotated[str, typer.Option(help="One that the documents answer.")] = "",
+    unanswerable: Annotated[
+        str, typer.Option(help="One that they do not.")
+    ] = "How long should I boil an egg for a runny yolk?",
+) -> None:
+    """Call the four tools, get one answer and one refusal, and compare the tools' digest."""
+    from cli.smoke import run_smoke
+
+    with report_failures():
+        run_smoke(url, mcp_url=mcp_url, question=question, unanswerable=unanswerable)
 
 
 @app.command(rich_help_panel="Measure")

@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SecretsSettingsSource,
+    SettingsConfigDict,
+)
+
+SECRETS_DIR = Path("/run/secrets")
+"""Where container engines put secrets, a file each, named like the variable in lower case."""
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 
@@ -14,7 +22,9 @@ LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 class ServiceSettings(BaseSettings):
     """What each process needs, whatever it does.
 
-    A process never reads ``.env``: ``vouch up`` does, and hands each child its own variables.
+    A process never reads ``.env``: ``vouch up`` does, and hands each child its own variables. A
+    secret may come by file instead, where the environment would show it to whoever lists processes;
+    a variable wins over a file.
     """
 
     model_config = SettingsConfigDict(
@@ -23,6 +33,7 @@ class ServiceSettings(BaseSettings):
         extra="ignore",
         frozen=True,
         populate_by_name=True,
+        secrets_dir=SECRETS_DIR,
     )
 
     data_dir: Path = Field(default=Path(".data"), description="Builds, vectors, databases, logs.")
@@ -31,3 +42,22 @@ class ServiceSettings(BaseSettings):
     lifeline: bool = Field(
         default=False, description="Set by the launcher: end when standard input does."
     )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read files only where there is a folder of them: most machines have none."""
+        del settings_cls, dotenv_settings
+        sources = (init_settings, env_settings)
+        return (*sources, file_secret_settings) if _has_files(file_secret_settings) else sources
+
+
+def _has_files(source: PydanticBaseSettingsSource) -> bool:
+    folder = source.secrets_dir if isinstance(source, SecretsSettingsSource) else None
+    return isinstance(folder, str | Path) and Path(folder).is_dir()
