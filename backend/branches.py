@@ -109,7 +109,9 @@ class Branches:
                 failure = found
                 _cancel(started)
             else:
-                judged = _judge_all(frame, found, emit)
+                emit(EvidenceFound(merge_hits(found)))
+                judged = _judge_all(frame, found)
+                emit(VerdictReached(overall_verdict(judged)))
                 tasks = started or [
                     self._start(group, frame, part.text, watch) if part.guard.passed else None
                     for part in judged
@@ -118,6 +120,20 @@ class Branches:
         if failure is not None:
             raise failure
         return Gathered(judged, overall_verdict(judged), _successes(answers))
+
+    async def search_only(self, frame: AskFrame, emit: Emit, watch: Stopwatch) -> Gathered:
+        """Search and judge without an agent, for a question that is asked back.
+
+        Raises:
+            KnowledgeError: The search cannot run.
+        """
+        with watch.measure("search"):
+            found = await self._search_all(frame)
+        if isinstance(found, KnowledgeError):
+            raise found
+        emit(EvidenceFound(merge_hits(found)))
+        judged = _judge_all(frame, found)
+        return Gathered(judged, overall_verdict(judged), ())
 
     async def answer_unseen(self, frame: AskFrame) -> AgentOutcome | None:
         """Let the agent answer the whole question after a refusal; None when it fails."""
@@ -153,7 +169,8 @@ class Branches:
         # A gateway's calls are told apart by their token alone, so each part has an id of its own.
         ask_id = frame.ask_id if is_whole else f"{frame.ask_id}/{frame.parts.index(text) + 1}"
         task = AgentTask(
-            question=frame.question if is_whole else text,
+            # A follow-up as it was typed ("and on Windows?") says nothing by itself.
+            question=text,
             search_question=text,
             top_k=frame.top_k,
             ask_id=ask_id,
@@ -167,16 +184,11 @@ class Branches:
                 return error
 
 
-def _judge_all(
-    frame: AskFrame, found: Sequence[SearchResult], emit: Emit
-) -> tuple[PartVerdict, ...]:
-    emit(EvidenceFound(merge_hits(found)))
-    judged = tuple(
+def _judge_all(frame: AskFrame, found: Sequence[SearchResult]) -> tuple[PartVerdict, ...]:
+    return tuple(
         PartVerdict(text, result, judge(result.signals, frame.rule))
         for text, result in zip(frame.parts, found, strict=True)
     )
-    emit(VerdictReached(overall_verdict(judged)))
-    return judged
 
 
 async def _await_passing(

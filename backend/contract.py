@@ -63,7 +63,21 @@ class AskRequest(BaseModel):
     question: QuestionText
     top_k: Annotated[int, Field(ge=1, le=50, strict=True)] = 4
     source: SourceName | None = None
-    conversation_id: Annotated[PlainText, StringConstraints(max_length=64)] | None = None
+    conversation_id: Annotated[
+        Annotated[PlainText, StringConstraints(max_length=64)] | None,
+        Field(description="Id of the first ask of a conversation, or a name of your own for it."),
+    ] = None
+    search_question: Annotated[
+        QuestionText | None,
+        Field(description="Searched for as it stands, instead of what the question comes to."),
+    ] = None
+    earlier: Annotated[
+        tuple[QuestionText, ...],
+        Field(
+            max_length=20,
+            description="Earlier questions, oldest first, from a caller that keeps them itself.",
+        ),
+    ] = ()
 
 
 class Abstention(Wire):
@@ -187,6 +201,9 @@ class AskResponse(Wire):
     answer: str
     answer_html: str = Field(default="", description="The answer, rendered and sanitised.")
     not_found: tuple[str, ...] = ()
+    proposals: tuple[str, ...] = Field(
+        default=(), description="Questions to choose from, when the question was asked back."
+    )
     abstention: Abstention | None = None
     guard: GuardView
     citations: tuple[Citation, ...] = ()

@@ -43,9 +43,11 @@ def read_form(
     question: Annotated[str, Form()] = "",
     source: Annotated[str, Form()] = "",
     top_k: Annotated[str, Form()] = "",
+    conversation_id: Annotated[str, Form()] = "",
+    search_question: Annotated[str, Form()] = "",
 ) -> QuestionForm:
     """Return the form as it was sent; it is checked later, to be refused in plain words."""
-    return QuestionForm(question=question, source=source, top_k=top_k)
+    return QuestionForm(question, source, top_k, conversation_id, search_question)
 
 
 FormSent = Annotated[QuestionForm, Depends(read_form)]

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from backend.contract import AbstentionReason, AskResponse, FidelityVerdict
+from backend.contract import AbstentionReason, AskResponse, FidelityVerdict, Status
 from backend.pages_context import Pages, PagesHere
 from backend.pages_problem import respond_problem
 from backend.pages_view import view_answer
@@ -43,7 +43,7 @@ class HistoryQuery(BaseModel):
     def to_filter(self) -> AskFilter:
         """Return what the records are searched by."""
         return AskFilter(
-            is_abstained={"answered": False, "abstained": True}.get(self.outcome),
+            status=self.outcome,
             reason=self.reason,
             fidelity=self.fidelity,
             source=self.source,
@@ -66,7 +66,7 @@ class HistoryRow:
     ask_id: str
     created_at: datetime
     question: str
-    is_abstained: bool
+    status: str
     reason: str
     best_cosine: float | None
     lowest_support: float | None
@@ -95,7 +95,7 @@ async def show_history(
             ask_id=record.id,
             created_at=record.created_at,
             question=record.question,
-            is_abstained=record.abstained,
+            status=record.status,
             reason=record.reason,
             best_cosine=record.best_cosine,
             lowest_support=record.lowest_support,
@@ -111,6 +111,7 @@ async def show_history(
         query=query,
         rows=rows,
         models=[(name, name) for name in await pages.services.models()],
+        outcomes=_named(pages, "history", get_args(Status)),
         reasons=_named(pages, "history.reasons", get_args(AbstentionReason)),
         fidelities=_named(pages, "fidelity", get_args(FidelityVerdict)),
         sources=await _sources(pages),

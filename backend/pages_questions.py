@@ -23,11 +23,15 @@ class QuestionForm:
     Attributes:
         source: Empty means every source.
         top_k: As typed; checked with the rest.
+        conversation_id: Of the conversation a follow-up belongs to; empty for a first question.
+        search_question: What to search for instead, when somebody changed it.
     """
 
     question: str = ""
     source: str = ""
     top_k: str = ""
+    conversation_id: str = ""
+    search_question: str = ""
 
     def check(self) -> AskRequest:
         """Return the question as the service takes it.
@@ -36,6 +40,10 @@ class QuestionForm:
             pydantic.ValidationError: A field is not acceptable.
         """
         fields: dict[str, object] = {"question": self.question, "source": self.source or None}
+        if self.conversation_id:
+            fields["conversation_id"] = self.conversation_id
+        if self.search_question.strip():
+            fields["search_question"] = self.search_question
         if self.top_k:
             fields["top_k"] = int(self.top_k) if self.top_k.isdecimal() else self.top_k
         return AskRequest.model_validate(fields)

@@ -102,7 +102,7 @@ def _spread_chart(response: AskResponse, spread: Spread | None) -> SpreadChart |
 
 
 def _answer_html(response: AskResponse, unsupported: tuple[str, ...]) -> Markup:
-    if response.abstained:
+    if response.status != "answered":
         return Markup("<p>{}</p>").format(response.answer)
     html = render_answer(
         response.answer,

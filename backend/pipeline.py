@@ -12,6 +12,7 @@ from agent.contract import Agent
 from backend.assemble import Answerer, agent_only, assemble
 from backend.branches import AskFrame, Branches, Emit, Gathered
 from backend.caller import Caller
+from backend.clarify import ask_back
 from backend.conclude import Concluder
 from backend.contract import AskRequest, AskResponse
 from backend.events import AnswerDrafted, Condensed
@@ -110,7 +111,7 @@ class Pipeline:
         ask_id = str(uuid.uuid4())
         watch = Stopwatch()
         with watch.measure("condense"):
-            settled = await self._settler.settle(request.question, request.conversation_id, caller)
+            settled = await self._settler.settle(request, caller)
         emit(Condensed(ask_id, settled.search_question))
         ask = _Ask(ask_id, request, caller, settled, created_at, emit, watch)
         try:
@@ -136,7 +137,8 @@ class Pipeline:
             rule=rule.rule,
             expires_at=self._clock() + self._policy.timeout_seconds + _TOKEN_MARGIN_SECONDS,
         )
-        gathered = await self._branches.run(frame, ask.emit, ask.watch)
+        run = self._branches.search_only if ask.settled.is_vague else self._branches.run
+        gathered = await run(frame, ask.emit, ask.watch)
         outcomes = name_refused(gathered.outcomes)
         joined = join_outcomes(outcomes) if outcomes else None
         if joined is not None:
@@ -177,6 +179,8 @@ class Pipeline:
             conversation_id=ask.request.conversation_id,
             timings_ms=ask.watch.timings(),
         )
+        if ask.settled.is_vague:
+            response = ask_back(response)
         record = make_record(
             found.frame,
             found.gathered,
@@ -187,7 +191,7 @@ class Pipeline:
             versions={**self._policy.versions, "calibration": found.rule.calibration},
         )
         stored = await self._recorder.store(record)
-        if not found.gathered.guard.passed:
+        if not found.gathered.guard.passed and not ask.settled.is_vague:
             self._shadow.consider(found.frame)
         return AskResponse.model_validate(stored.response)
 

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from agent.sufficiency import Sufficiency
 from backend.caller import Caller
+from backend.contract import AskRequest
 from knowledge.contracts import AuditPage, ContentChange, IndexInfo, Measurement, SearchTrace
 from knowledge.tools import KnowledgeTools
 from service.tokens import Claims
@@ -59,18 +60,18 @@ class SettledQuestion:
     Attributes:
         search_question: Standalone form of the question.
         parts: Its parts, each searched and judged on its own; one part for a simple question.
+        is_vague: Whether it names no subject: it is asked back, not answered.
     """
 
     search_question: str
     parts: tuple[str, ...]
+    is_vague: bool = False
 
 
 class QuestionSettler(Protocol):
     """Turns what a person typed into what is searched for."""
 
-    async def settle(
-        self, question: str, conversation_id: str | None, caller: Caller
-    ) -> SettledQuestion:
+    async def settle(self, request: AskRequest, caller: Caller) -> SettledQuestion:
         """Return the standalone question and its parts."""
         ...
 

@@ -30,7 +30,7 @@ from backend.records import Recorder
 from backend.replay import Replayer
 from backend.rules import RuleBook
 from backend.settings import ApiSettings
-from backend.settle import PartsSettler
+from backend.settle import ConversationSettler
 from backend.shadow import ShadowRuns
 from knowledge.client import KnowledgeClient
 from service.health import installed_version
@@ -140,7 +140,7 @@ def compose(
         database: Where records and calibrations are.
         registry: Of the process's metrics.
         index: Which build is in force; None: the tool server is asked.
-        settler: Settles what is searched for; None: what was typed, in its parts.
+        settler: Settles what is searched for; None: with the conversation before it.
         sufficiency: A further check that can only refuse; None for none.
     """
     metrics = AskMetrics(registry)
@@ -169,7 +169,7 @@ def compose(
         knowledge=knowledge,
         index=index,
         agent=agent,
-        settler=settler or PartsSettler(),
+        settler=settler or ConversationSettler(store, knowledge),
         rules=rules,
         concluder=Concluder(policy, sufficiency),
         recorder=recorder,

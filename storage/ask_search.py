@@ -19,7 +19,7 @@ class AskFilter:
     """Which asks to show; an empty field does not filter.
 
     Attributes:
-        is_abstained: True for refusals only, False for answers only, None for both.
+        status: ``answered``, ``abstained`` or ``needs_clarification``.
         reason: Of the refusal.
         fidelity: Verdict on the evidence.
         support_below: Lowest support of a citation under this share, in [0, 1].
@@ -27,7 +27,7 @@ class AskFilter:
         before: Only asks made before this moment.
     """
 
-    is_abstained: bool | None = None
+    status: str = ""
     reason: str = ""
     fidelity: str = ""
     source: str = ""
@@ -76,7 +76,7 @@ class AskSearch:
 def _conditions(wanted: AskFilter) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     for column, value in (
-        (AskRecord.abstained, wanted.is_abstained),
+        (AskRecord.status, wanted.status or None),
         (AskRecord.reason, wanted.reason or None),
         (AskRecord.fidelity, wanted.fidelity or None),
         (AskRecord.source, wanted.source or None),

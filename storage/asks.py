@@ -113,6 +113,28 @@ class AskStore:
         async with self._database.read() as session:
             return (await session.exec(query.limit(limit))).all()
 
+    async def conversation(
+        self, conversation_id: str, *, caller: str, limit: int
+    ) -> Sequence[AskRecord]:
+        """Return the last asks of one caller's conversation, oldest first.
+
+        Args:
+            conversation_id: As the asks carry it; the first one may be found by its own id.
+            caller: Nobody else's asks are part of it.
+            limit: At most this many.
+        """
+        is_part = (col(AskRecord.conversation_id) == conversation_id) | (
+            col(AskRecord.id) == conversation_id
+        )
+        query = (
+            select(AskRecord)
+            .where(is_part, col(AskRecord.caller) == caller)
+            .order_by(col(AskRecord.created_at).desc(), col(AskRecord.id))
+            .limit(limit)
+        )
+        async with self._database.read() as session:
+            return [*reversed((await session.exec(query)).all())]
+
     async def note_shadow(self, ask_id: str, shadow: JsonObject) -> None:
         """Keep what the agent would have said with its record."""
         async with self._database.write() as session:

@@ -113,7 +113,26 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// A form inside the answer goes through the box above, which stays while the answer is replaced.
+function askAgain(form, submitter) {
+  const sent = new FormData(form, submitter);
+  const fields = askForm().elements;
+  for (const name of ["question", "conversation_id", "search_question"]) fields[name].value = sent.get(name) ?? "";
+  askForm().requestSubmit();
+}
+
+// What is typed into the box above begins a conversation of its own.
+document.addEventListener("input", (event) => {
+  if (event.target.id !== "question") return;
+  const fields = askForm().elements;
+  fields.conversation_id.value = fields.search_question.value = "";
+});
+
 document.addEventListener("submit", (event) => {
+  if (window.htmx && event.target.matches("#result form.again")) {
+    event.preventDefault();
+    askAgain(event.target, event.submitter);
+  }
   const value = event.submitter?.value;
   if (event.target.matches(".examples") && value) document.getElementById("question").value = value;
 });

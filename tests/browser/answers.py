@@ -34,6 +34,10 @@ MANAGER_TEXT = (
 TRY_TEXT = (
     "The try statement specifies exception handlers and/or cleanup code for a group of statements."
 )
+ATTACK = (
+    "<img src=x onerror=\"document.title='owned'\"><svg onload=\"document.title='owned'\">"
+    "<script>document.title='owned'</script>"
+)
 IDS = [f"5f0c2a6e-0000-5000-8000-00000000000{n}" for n in range(1, 6)]
 QUESTION = "How do I define a context manager for use in a with statement?"
 
@@ -263,12 +267,27 @@ def make_refusal() -> AskResponse:
     )
 
 
+def make_clarification() -> AskResponse:
+    """A question that names no subject, asked back."""
+    question = "does it support <b>SSO</b>?"
+    proposals = [f"does {name} support <b>SSO</b>?" for name in ("try", ATTACK)]
+    return make_refusal().model_copy(
+        update={
+            "id": "3f6c1b7e-52a4-4d19-9a51-6b1f0f3f9f05",
+            "question": question,
+            "search_question": question,
+            "status": "needs_clarification",
+            "abstained": False,
+            "abstention": None,
+            "answer": "Your question does not say what it is about. Which one do you mean?",
+            "proposals": tuple(proposals),
+        }
+    )
+
+
 def make_hostile_answer() -> AskResponse:
     """An answer in which every text that somebody else wrote tries to run something."""
-    attack = (
-        "<img src=x onerror=\"document.title='owned'\"><svg onload=\"document.title='owned'\">"
-        "<script>document.title='owned'</script>"
-    )
+    attack = ATTACK
     answer = make_answer()
     chunks = tuple(
         chunk.model_copy(

@@ -29,12 +29,19 @@ from tests.browser.answers import (
     find_passage,
     make_answer,
     make_calibrated_answer,
+    make_clarification,
     make_hostile_answer,
     make_record,
     make_refusal,
 )
 
-ANSWERS = (make_answer(), make_refusal(), make_hostile_answer(), make_calibrated_answer())
+ANSWERS = (
+    make_answer(),
+    make_refusal(),
+    make_hostile_answer(),
+    make_calibrated_answer(),
+    make_clarification(),
+)
 
 
 class StagedServices:
@@ -105,7 +112,7 @@ class StagedServices:
         return [
             make_record(answer)
             for answer in ANSWERS
-            if wanted.is_abstained in {None, answer.abstained} and wanted.before is None
+            if wanted.status in {"", answer.status} and wanted.before is None
         ][:limit]
 
     async def record(self, ask_id: str, request: Request) -> AskRecord | None:
@@ -128,7 +135,7 @@ class StagedServices:
 
 
 def choose(question: str) -> AskResponse:
-    words = {"egg": ANSWERS[1], "attack": ANSWERS[2], "calibrated": ANSWERS[3]}
+    words = {"egg": ANSWERS[1], "attack": ANSWERS[2], "calibrated": ANSWERS[3], "vague": ANSWERS[4]}
     return next((answer for word, answer in words.items() if word in question), ANSWERS[0])
 
 

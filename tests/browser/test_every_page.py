@@ -12,6 +12,7 @@ from tests.browser.answers import (
     QUESTION,
     make_answer,
     make_calibrated_answer,
+    make_clarification,
     make_hostile_answer,
     make_refusal,
 )
@@ -64,6 +65,7 @@ PAGES: dict[str, tuple[str, Callable[[Visit], None]]] = {
     "problem": ("/", show_problem),
     "term": ("/", show_term),
     "record": (f"/a/{make_calibrated_answer().id}", show_nothing),
+    "asked-back": (f"/a/{make_clarification().id}", show_nothing),
     "glossary": ("/glossary", show_nothing),
     "history": ("/history", show_nothing),
     "follow": (f"/history/{make_answer().id}", show_all),
@@ -93,7 +95,7 @@ def test_page_has_no_accessibility_violation(
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1024, 2560, 3840])
 @pytest.mark.parametrize(
-    "name", ["home", "answer", "refusal", "glossary", "history", "follow", "source"]
+    "name", ["home", "answer", "refusal", "asked-back", "glossary", "history", "follow", "source"]
 )
 def test_page_never_scrolls_sideways(
     open_page: OpenPage, stage: Stage, name: str, width: int
@@ -127,9 +129,10 @@ def test_text_of_others_runs_nothing_and_fetches_nothing(
     streamed.page.keyboard.press("Enter")
     streamed.page.wait_for_selector("#result [data-done]")
     recorded = open_page(f"{stage.url}/a/{hostile.id}")
+    asked_back = open_page(f"{stage.url}/a/{make_clarification().id}")
     followed = open_page(f"{stage.url}/history/{hostile.id}")
     listed = open_page(f"{stage.url}/history")
-    for visit in (streamed, recorded, followed, listed):
+    for visit in (streamed, recorded, asked_back, followed, listed):
         visit.page.wait_for_load_state("networkidle")
         assert "owned" not in visit.page.evaluate("window.document.title.split('·').pop()")
         assert all(url.startswith(stage.url) for url in visit.requests)

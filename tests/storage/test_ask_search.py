@@ -57,15 +57,15 @@ def make(name: str, day: int, **fields: object) -> AskRecord:
     ("wanted", "found"),
     [
         (AskFilter(), ["refused", "weak", "answered"]),
-        (AskFilter(is_abstained=True), ["refused"]),
-        (AskFilter(is_abstained=False), ["weak", "answered"]),
+        (AskFilter(status="abstained"), ["refused"]),
+        (AskFilter(status="answered"), ["weak", "answered"]),
         (AskFilter(reason="weak_evidence"), ["refused"]),
         (AskFilter(fidelity="diverged"), ["weak"]),
         (AskFilter(source="s"), ["refused"]),
         (AskFilter(model="small"), ["weak"]),
         (AskFilter(support_below=0.5), ["weak"]),
         (AskFilter(before=START + timedelta(days=1)), ["answered"]),
-        (AskFilter(is_abstained=True, fidelity="diverged"), []),
+        (AskFilter(status="abstained", fidelity="diverged"), []),
     ],
 )
 async def test_records_are_found_by_what_became_of_them(
