@@ -13,7 +13,6 @@ from rich.markup import escape
 from cli.console import err
 from service.errors import VouchError
 
-
 # Libraries of the `evals` extra: a server does without them.
 _MEASURING = frozenset({"sklearn", "matplotlib", "pytrec_eval"})
 
