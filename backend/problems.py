@@ -77,6 +77,8 @@ _KINDS: tuple[tuple[type[VouchError], _Kind], ...] = (
     (BackendError, _Kind(500, "Internal error")),
 )
 _RETRY_AFTER_SECONDS = 2
+_OTHER_TYPE = "send JSON, with the header content-type: application/json"
+_UNREADABLE = "the body cannot be read: send JSON in UTF-8, nested no deeper than need be"
 _STATUS_TITLES = {
     400: "Bad request",
     401: "Not allowed",
@@ -143,13 +145,16 @@ async def _on_invalid(request: Request, error: Exception) -> Response:
         for item in error.errors()
     )
     named = ", ".join(dict.fromkeys(item.field for item in fields))
+    is_json = "json" in request.headers.get("content-type", "")
+    # Bytes of another type are not even looked at, and then a body that was sent seems missing.
+    is_other_type = not is_json and any(item.field == "body" for item in fields)
     return _respond(
         request,
         Problem(
             title="The request is not valid",
             status=422,
             code="invalid_request",
-            detail=f"Look at: {named}",
+            detail=_OTHER_TYPE if is_other_type else f"Look at: {named}",
             errors=fields,
         ),
     )
@@ -159,9 +164,9 @@ async def _on_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - how the handler is registered
     title = _STATUS_TITLES.get(error.status_code, "The request cannot be served")
     code = title.lower().replace(" ", "_")
-    return _respond(
-        request, Problem(title=title, status=error.status_code, code=code), error.headers
-    )
+    detail = _UNREADABLE if error.status_code == 400 else ""  # noqa: PLR2004 - the HTTP status
+    problem = Problem(title=title, status=error.status_code, code=code, detail=detail)
+    return _respond(request, problem, error.headers)
 
 
 async def _on_unexpected(request: Request, error: Exception) -> Response:

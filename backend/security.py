@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Collection
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -73,16 +73,24 @@ class Perimeter:
         return None
 
     def _is_own_host(self, host: str) -> bool:
-        name = urlsplit(f"//{host}").hostname or ""
+        name = _split(f"//{host}").hostname or ""
         return name in LOOPBACK_HOSTS or name in self.hosts
 
     def _is_own_page(self, headers: Headers) -> bool:
         origin = headers.get("origin", "")
         if origin in self.origins:
             return True
-        if origin and urlsplit(origin).netloc != headers.get("host", ""):
+        if origin and _split(origin).netloc != headers.get("host", ""):
             return False
         return headers.get("sec-fetch-site", "") in _OWN_SITES
+
+
+def _split(address: str) -> SplitResult:
+    """Return the parts of an address; one that is malformed has none."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
 
 
 class SecurityMiddleware:

@@ -87,6 +87,25 @@ async def test_a_body_that_is_no_text_is_a_problem_and_not_a_crash(
     assert reply.headers["content-type"] == PROBLEM
 
 
+@pytest.mark.parametrize("media_type", ["", "text/plain", "application/x-www-form-urlencoded"])
+async def test_a_body_of_another_type_is_told_which_type_is_read(
+    connect: Connect, media_type: str
+) -> None:
+    client = await connect(strong(), FakeAgent(says(ANSWER)))
+    body = json.dumps({"question": QUESTION}).encode()
+    reply = await client.post("/ask", content=body, headers={"content-type": media_type})
+    assert reply.status_code == 422
+    assert "application/json" in reply.json()["detail"]
+
+
+@pytest.mark.parametrize("body", [b'{"question":"\xff\xfe"}', b'{"question":' + b"[" * 20_000])
+async def test_a_body_that_cannot_be_read_says_so(connect: Connect, body: bytes) -> None:
+    client = await connect(strong(), FakeAgent(says(ANSWER)))
+    reply = await client.post("/ask", content=body, headers={"content-type": "application/json"})
+    assert reply.status_code == 400
+    assert "UTF-8" in reply.json()["detail"]
+
+
 async def test_a_question_at_the_limit_and_over_several_lines_is_taken(connect: Connect) -> None:
     client = await connect(strong(), FakeAgent(says(ANSWER)))
     assert (await client.post("/ask", json={"question": "a" * 2000})).status_code == 200
