@@ -68,7 +68,7 @@ class Concluder:
             fallen.append("audit_unavailable")
         if {*agent_ids(outcome)} - {*guard_ids(gathered)} - cosines.keys():
             fallen.append("agent_chunk_unmeasured")
-        abstention = refuse_by_guard(gathered.guard)
+        abstention = refuse_by_guard(gathered.guard, frame.source)
         cited: CitedAnswer | None = None
         if abstention is None and outcome is not None:
             abstention, cited, unchecked = await self._examine(frame, outcome)

@@ -21,12 +21,20 @@ _DETAILS: dict[AbstentionReason, str] = {
 }
 
 
-def refuse_by_guard(guard: GuardView) -> Abstention | None:
-    """Return the refusal of the guard, or None when the evidence is strong enough."""
+def refuse_by_guard(guard: GuardView, source: str = "") -> Abstention | None:
+    """Return the refusal of the guard, or None when the evidence is strong enough.
+
+    Args:
+        guard: The verdict.
+        source: The only source searched; empty for all. It is named when nothing was found, as a
+            mistyped name is the likeliest reason.
+    """
     if guard.passed:
         return None
-    reason: AbstentionReason = "no_hits" if guard.best_cosine is None else "weak_evidence"
-    return Abstention(reason=reason, detail=guard.reason)
+    if guard.best_cosine is not None:
+        return Abstention(reason="weak_evidence", detail=guard.reason)
+    detail = f"There is no passage at all in the source {source!r}." if source else guard.reason
+    return Abstention(reason="no_hits", detail=detail)
 
 
 def refuse_by_agent(outcome: AgentOutcome, sentence: str) -> Abstention | None:

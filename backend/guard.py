@@ -150,4 +150,5 @@ def _missing(terms: Sequence[str]) -> str:
     if not terms:
         return ""
     named = " or ".join(f"'{term}'" for term in terms[:_MOST_TERMS_NAMED])
-    return f"; no passage mentions {named}"
+    # The words are looked for in the passages of this search: another one may well have them.
+    return f"; none of the passages found mentions {named}"

@@ -132,6 +132,14 @@ async def test_nothing_found_is_a_refusal(make_services: Compose) -> None:
     response = await services.asker.answer(ask(), ANONYMOUS)
     assert response.abstention is not None
     assert response.abstention.reason == "no_hits"
+    assert response.abstention.detail == "The search found no passage at all."
+
+
+async def test_an_empty_source_is_named_in_the_refusal(make_services: Compose) -> None:
+    services = await make_services(knows({}), FakeAgent(says("Something.")))
+    response = await services.asker.answer(ask(source="hand-book"), ANONYMOUS)
+    assert response.abstention is not None
+    assert response.abstention.detail == "There is no passage at all in the source 'hand-book'."
 
 
 @pytest.mark.parametrize(

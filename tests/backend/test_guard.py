@@ -30,7 +30,7 @@ def test_the_reason_names_what_no_passage_mentions() -> None:
     verdict = judge(make_signals(0.41, missing_terms=("Tier 4", "quota")), FIXED)
     assert verdict.reason == (
         "The closest passage has cosine 0.41, under the uncalibrated default of 0.50; "
-        "no passage mentions 'Tier 4' or 'quota'."
+        "none of the passages found mentions 'Tier 4' or 'quota'."
     )
 
 
