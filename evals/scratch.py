@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from evals.cutters import Cutter
 from evals.errors import EvalError
 from evals.observations import EVERYTHING
-from evals.section_documents import section_document
+from evals.section_documents import SECTIONS_VERSION, section_documents
 from evals.sets import EvalSet
 from evals.workbench import Workbench
 from ingestion.dedup import Deduplicated, deduplicate
@@ -135,6 +135,7 @@ async def open_engine_on(
 def scratch_key(eval_set: EvalSet, stamp: Stamp) -> str:
     """Return the cache key: the same corpus made with the same parts has the same one."""
     hashed = hashlib.sha256(eval_set.corpus_digest.encode())
+    hashed.update(SECTIONS_VERSION.encode())
     hashed.update(stamp.model_dump_json().encode())
     return f"{eval_set.name}-{hashed.hexdigest()[:16]}"
 
@@ -185,18 +186,17 @@ def _accept(manifest: Manifest) -> None:
 
 
 def _cut_all(eval_set: EvalSet, cutter: Cutter) -> Deduplicated:
-    records: list[DocumentRecord] = []
-    for section in eval_set.sections:
-        document = section_document(section)
-        records.append(
+    return deduplicate(
+        [
             DocumentRecord(
                 source=eval_set.name,
-                document_id=section.id,
+                document_id=document.document_id,
                 title=document.title,
                 url=document.url,
                 digest=document_digest(document),
                 chunking=cutter.name,
                 drafts=cutter.cut(document),
             )
-        )
-    return deduplicate(records)
+            for document in section_documents(eval_set.sections)
+        ]
+    )

@@ -60,6 +60,18 @@ def defined_names(text: str) -> list[str]:
     return list(dict.fromkeys(match[1] for match in found if match))
 
 
+def enclosing_signatures(before: str) -> list[str]:
+    """Return the signatures that are still open where a piece of code begins, outermost first.
+
+    Args:
+        before: The file up to there.
+    """
+    open_at: list[str] = []
+    for _, level, signature in _plain_marks(before):
+        open_at[level - 1 :] = [signature]
+    return open_at
+
+
 _Mark = tuple[int, int, str]
 
 
