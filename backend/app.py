@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from backend import api_ask, api_health, api_search, pages
+from backend import api_ask, api_completions, api_health, api_search, pages
 from backend.door import PageDoor
 from backend.pages import Pages
 from backend.pages_templates import Templates
@@ -51,7 +51,13 @@ def create_app(settings: ApiSettings, opener: Opener = open_services) -> FastAPI
     )
     install_problem_handlers(app)
     _install_perimeter(app, settings)
-    for router in (api_ask.router, api_search.router, api_health.router, pages.router):
+    for router in (
+        api_ask.router,
+        api_completions.router,
+        api_search.router,
+        api_health.router,
+        pages.router,
+    ):
         app.include_router(router)
     app.state.pages = Pages(services=PageDoor(app), templates=Templates())
     return app

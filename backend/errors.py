@@ -6,6 +6,7 @@ Tree:
       AskTimeoutError         an ask went over its total deadline
       RecordUnavailableError  the record could not be stored, so the answer is not given
       UnknownAskError         no record with this id that the caller may read
+      UnknownModelError       a chat completion was asked of a model that is not here
       ForeignRequestError     a request meant for another host or sent by another site
       RequestTooLargeError    a body over the limit
 """
@@ -51,6 +52,12 @@ class UnknownAskError(BackendError):
     """There is no record with this id that the caller may read."""
 
     code = "unknown_ask"
+
+
+class UnknownModelError(BackendError):
+    """A chat completion was asked of a model that is not here."""
+
+    code = "unknown_model"
 
 
 class ForeignRequestError(BackendError):

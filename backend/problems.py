@@ -20,6 +20,7 @@ from backend.errors import (
     RecordUnavailableError,
     RequestTooLargeError,
     UnknownAskError,
+    UnknownModelError,
 )
 from backend.pages_problem import respond_problem, wants_page
 from knowledge.errors import BuildGoneError, KnowledgeError, ToolRefusedError
@@ -66,6 +67,7 @@ _KINDS: tuple[tuple[type[VouchError], _Kind], ...] = (
     (AskTimeoutError, _Kind(504, "The question took too long")),
     (RecordUnavailableError, _Kind(503, "The record cannot be stored")),
     (UnknownAskError, _Kind(404, "No such record")),
+    (UnknownModelError, _Kind(404, "No such model")),
     (ForeignRequestError, _Kind(403, "Request from elsewhere")),
     (RequestTooLargeError, _Kind(413, "Request too large")),
     (ToolRefusedError, _Kind(422, "The search refused the request")),
