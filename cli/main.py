@@ -207,6 +207,19 @@ def search(
         )  # fmt: skip
 
 
+@app.command(rich_help_panel="Documents")
+def profiles(
+    name: Annotated[str, typer.Argument(help="Explain this one, value by value.")] = "",
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """List the ways to build and to search, or explain one; the one in force is marked."""
+    from cli.profiles import run_profiles
+
+    with report_failures():
+        run_profiles(name, as_json=as_json)
+
+
 @app.command(rich_help_panel="Serve")
 def doctor(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False

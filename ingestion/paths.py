@@ -34,13 +34,16 @@ def check_path(location: str, roots: Sequence[Path]) -> Path:
     return resolved
 
 
-def files_under(folder: Path, suffixes: frozenset[str], *, glob: str = "") -> Iterator[Path]:
+def files_under(
+    folder: Path, suffixes: frozenset[str], *, glob: str = "", left_out: str = ""
+) -> Iterator[Path]:
     """Yield the readable files of a folder in order, hidden ones and linked folders left out.
 
     Args:
         folder: Where to look.
         suffixes: Endings to look for, lower case, with the dot.
         glob: Pattern of names relative to the folder; empty takes all.
+        left_out: Pattern of names that are not taken; empty leaves none out.
     """
     for directory, folders, names in os.walk(folder, followlinks=False):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -48,6 +51,8 @@ def files_under(folder: Path, suffixes: frozenset[str], *, glob: str = "") -> It
             path = Path(directory) / name
             relative = path.relative_to(folder)
             is_wanted = path.suffix.lower() in suffixes and not name.startswith(".")
+            if left_out and relative.match(left_out):
+                continue
             if is_wanted and (not glob or relative.match(glob)):
                 yield path
 

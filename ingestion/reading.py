@@ -86,7 +86,7 @@ class SourceReader:
         if root.is_file():
             yield self._file(source, root, root.name)
             return
-        for path in files_under(root, SUFFIXES, glob=source.glob):
+        for path in files_under(root, SUFFIXES, glob=source.glob, left_out=source.left_out):
             yield self._file(source, path, path.relative_to(root).as_posix())
 
     def _file(self, source: Source, path: Path, name: str) -> ReadFile:

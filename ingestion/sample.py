@@ -17,6 +17,8 @@ from ingestion.slugs import docutils_id
 
 REFERENCE_SOURCE = "python-reference"
 DOCS_SOURCE = "vouch-docs"
+DOCS_LEFT_OUT = "evaluation/*"
+"""Reports of evaluations quote questions: indexed, they would be found instead of the answers."""
 
 _SITE = "https://docs.python.org/3/"
 _INDEX = f"{_SITE}reference/index.html"

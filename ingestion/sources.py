@@ -8,7 +8,7 @@ from typing import Literal
 
 from ingestion.addresses import check_url
 from ingestion.errors import SourceError
-from ingestion.sample import DOCS_SOURCE, REFERENCE_SOURCE, docs_folder
+from ingestion.sample import DOCS_LEFT_OUT, DOCS_SOURCE, REFERENCE_SOURCE, docs_folder
 
 SourceKind = Literal["reference", "path", "url"]
 
@@ -23,6 +23,7 @@ class Source:
         base_url: Address under which a path's files are published; empty when they are not.
         labels: Access labels of every document in it; empty means public.
         glob: Pattern of a folder's files, relative to it; empty takes all.
+        left_out: Pattern of a folder's files that are not taken, relative to it.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Source:
     base_url: str = ""
     labels: tuple[str, ...] = ()
     glob: str = ""
+    left_out: str = ""
 
 
 def sample_sources() -> tuple[Source, ...]:
@@ -39,7 +41,7 @@ def sample_sources() -> tuple[Source, ...]:
     folder = docs_folder()
     if not folder.is_dir():
         return (reference,)
-    return (reference, Source(DOCS_SOURCE, "path", str(folder)))
+    return (reference, Source(DOCS_SOURCE, "path", str(folder), left_out=DOCS_LEFT_OUT))
 
 
 def source_from(

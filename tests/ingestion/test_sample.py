@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
 from pydoc_data.topics import topics
 
 from ingestion.chunking import ChunkRules, chunk_document
-from ingestion.sample import reference_documents, topic_url
+from ingestion.paths import files_under
+from ingestion.sample import DOCS_SOURCE, reference_documents, topic_url
+from ingestion.sources import sample_sources
 from tests.ingestion.words import WordTokenizer
 
 
@@ -12,6 +15,19 @@ def test_the_reference_has_every_topic_with_an_address() -> None:
     assert {document.document_id for document in documents} == set(topics)
     assert all(d.url.startswith("https://docs.python.org/3/") for d in documents)
     assert len({document.url for document in documents}) > 70
+
+
+def test_reports_of_evaluations_are_no_part_of_the_sample() -> None:
+    source = next(source for source in sample_sources() if source.name == DOCS_SOURCE)
+    folder = Path(source.location)
+    suffixes = frozenset({".md"})
+    every = {path.relative_to(folder).as_posix() for path in files_under(folder, suffixes)}
+    taken = {
+        path.relative_to(folder).as_posix()
+        for path in files_under(folder, suffixes, left_out=source.left_out)
+    }
+    assert "how-it-works.md" in taken
+    assert every - taken == {name for name in every if name.startswith("evaluation/")} != set()
 
 
 def test_an_unknown_topic_leads_to_the_index_of_the_reference() -> None:
