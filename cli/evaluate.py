@@ -13,6 +13,7 @@ from backend.thresholds import default_threshold
 from cli.console import out, print_json
 from cli.ingest import ProgressLines
 from evals.entry import Written, eval_retrieval, eval_sample, named_profiles
+from evals.entry_context import eval_compression
 from evals.entry_evidence import eval_answers, eval_attacks, eval_citations
 from evals.sets import Split
 from evals.verdicts import eval_abstention
@@ -115,6 +116,16 @@ def run_answers(folder: Path, reports: Path | None, *, as_json: bool) -> None:
             eval_answers(folder, IngestionSettings(), reports=reports, progress=lines.show)
         )
     _show(summary, written, as_json=as_json)
+
+
+def run_compression(folder: Path, split: Split, *, as_json: bool) -> None:
+    """Measure whether the sentence that answers survives compression.
+
+    Raises:
+        EvalSetError: The set has no corpus, or no question with a sentence that answers it.
+    """
+    summary = asyncio.run(eval_compression(folder, IngestionSettings(), split=split))
+    _show(summary, None, as_json=as_json)
 
 
 def run_attacks(folder: Path, reports: Path | None, *, as_json: bool) -> None:

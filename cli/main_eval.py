@@ -97,6 +97,15 @@ def answers(folder: Set, *, reports: Reports = None, as_json: Json = False) -> N
 
 
 @app.command()
+def compression(folder: Set, *, split: Half = "all", as_json: Json = False) -> None:
+    """Whether the sentence that answers survives compression to 50% and 30%."""
+    from cli.evaluate import run_compression
+
+    with report_failures():
+        run_compression(folder, split, as_json=as_json)
+
+
+@app.command()
 def attacks(folder: Set, *, reports: Reports = None, as_json: Json = False) -> None:
     """What instructions planted in documents achieve."""
     from cli.evaluate import run_attacks

@@ -53,12 +53,14 @@ class Question(Row):
     what a reader of the first would search for next.
 
     ``also`` holds quotes of other passages that answer it as well.
+    ``evidence`` is what the corpus says to it, where a row tells it beside the answer.
     ``kind`` is the file it came from (``long``, ``short``, ``exact_token``, ``unanswerable``)
     unless the row says otherwise; ``band`` is how far an unanswerable question is from the corpus.
     """
 
     question: str
     answer: str = ""
+    evidence: str = ""
     relevant_ids: tuple[str, ...] = ()
     answerable: bool | None = None
     kind: str = ""
