@@ -43,6 +43,19 @@ class CompressRequest:
     rules: Rules
 
 
+NOTHING = Compression(
+    text="",
+    passages=(),
+    origin_tokens=0,
+    compressed_tokens=0,
+    ratio=1.0,
+    rate=1.0,
+    saving=0.0,
+    dropped_pieces=0,
+)
+"""Of no passages."""
+
+
 async def compress(
     request: CompressRequest,
     tokens: TokenCounter,

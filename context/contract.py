@@ -4,15 +4,35 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field
 
-Share = Annotated[float, Field(gt=0.0, le=1.0)]
+StageName = Literal["search", "rerank", "deduplicate", "compress"]
 
 
 class ContextModel(BaseModel):
     """Base of the context tools' models: frozen, and closed to unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Budget(ContextModel):
+    """What a call took, and what its caller or its run, whichever is nearer to its end, has left.
+
+    Tokens are those of the embedding model.
+    """
+
+    tokens_in: int = Field(ge=0, description="Tokens of the texts given.")
+    tokens_out: int = Field(ge=0, description="Tokens of the texts returned.")
+    used_tokens: int = Field(ge=0)
+    left_tokens: int = Field(ge=0)
+    used_calls: int = Field(ge=0)
+    left_calls: int = Field(ge=0)
+
+
+class ContextResult(ContextModel):
+    """What a context tool returns; the budget is filled in when the call is charged."""
+
+    budget: Budget | None = None
 
 
 class Passage(ContextModel):
@@ -39,7 +59,7 @@ class CompressedPassage(ContextModel):
     compressed_tokens: int = Field(ge=0)
 
 
-class Compression(ContextModel):
+class Compression(ContextResult):
     """Result of ``compress_context``."""
 
     text: str = Field(description="The passages' texts, separated by blank lines.")
@@ -51,16 +71,6 @@ class Compression(ContextModel):
     saving: float = Field(ge=0.0, description="Price of the tokens saved, in the set currency.")
     dropped_pieces: int = Field(ge=0, description="Sentences, rows and code blocks left out.")
     method: Literal["selection", "llmlingua-2"] = "selection"
-    budget: Budget | None = None
-
-
-class Budget(ContextModel):
-    """What the caller has used and has left, in tokens and calls."""
-
-    used_tokens: int = Field(ge=0)
-    left_tokens: int = Field(ge=0)
-    used_calls: int = Field(ge=0)
-    left_calls: int = Field(ge=0)
 
 
 class FilteredText(ContextModel):
@@ -73,34 +83,49 @@ class FilteredText(ContextModel):
     cosine: float = Field(ge=-1.0, le=1.0, description="1 for an exact repetition.")
 
 
-class Deduplication(ContextModel):
+class Deduplication(ContextResult):
     """Result of ``deduplicate``: strings in, strings out."""
 
     selected: tuple[str, ...]
     selected_indices: tuple[int, ...]
     filtered: tuple[FilteredText, ...]
     embedded: int = Field(ge=0, description="Texts that went through the model.")
-    budget: Budget | None = None
 
 
-class Scope(ContextModel):
-    """Whose memory it is; at least one of the three is given, blanks trimmed."""
+class Stage(ContextModel):
+    """What one stage of packing kept, and what it saved."""
 
-    user_id: str = ""
-    agent_id: str = ""
-    run_id: str = ""
-
-
-class Memory(ContextModel):
-    """One remembered text."""
-
-    memory_id: str
-    content: str
-    scope: Scope
-    metadata: dict[str, JsonValue]
-    created_at: str
-    cosine: float | None = Field(default=None, ge=-1.0, le=1.0)
-    rerank_logit: float | None = None
+    stage: StageName
+    passages: int = Field(ge=0, description="Passages that came out of the stage.")
+    tokens: int = Field(ge=0, description="Their tokens, joined.")
+    dropped: tuple[str, ...] = Field(description="Chunk ids that went in and did not come out.")
+    saved_tokens: int = Field(ge=0)
+    note: str = Field(default="", description="Why a stage did nothing.")
 
 
-Compression.model_rebuild()
+class PackedPassage(ContextModel):
+    """One passage of a pack."""
+
+    number: int = Field(ge=1, description="Its place in the pack, from 1.")
+    chunk_id: str
+    source_url: str
+    title: str
+    section_heading: str
+    cosine: float = Field(ge=-1.0, le=1.0, description="Of the whole passage with the query.")
+    text: str
+    kept: tuple[KeptSpan, ...] = Field(description="What of the stored passage is in the text.")
+
+
+class Pack(ContextResult):
+    """Result of ``pack_context``."""
+
+    query: str
+    passages: tuple[PackedPassage, ...]
+    text: str = Field(description="The passages' texts, separated by blank lines.")
+    tokens: int = Field(ge=0)
+    budget_tokens: int = Field(ge=1)
+    ledger: tuple[Stage, ...]
+    filtered: tuple[FilteredText, ...] = Field(description="Repetitions, with what they repeat.")
+    build: str
+    degraded: tuple[str, ...] = ()
+    saving: float = Field(ge=0.0, description="Price of the tokens saved, in the set currency.")

@@ -61,6 +61,19 @@ def word_spans(piece: Piece, words: Sequence[str]) -> list[Span]:
     return _spans(piece, words, lambda _, start, end: (start, end))
 
 
+def line_spans(piece: Piece, words: Sequence[str]) -> list[Span]:
+    """Return the words out of a sentence, and the whole lines that hold them out of code."""
+    if piece.kind == "sentence" or not words:
+        return word_spans(piece, words)
+    return _merged(
+        [
+            _line(piece, start, start + len(word))
+            for word in words
+            for start in occurrences(piece.text, word)
+        ]
+    )
+
+
 def markers_after(piece: Piece, end: int) -> list[Span]:
     """Return the citation markers of a piece from a place within it on, in passage characters."""
     return [
@@ -79,6 +92,10 @@ def _spans(
         for start in occurrences(piece.text, word):
             left, right = widen(piece.text, start, start + len(word))
             found.append((piece.start + left, piece.start + right))
+    return _merged(found)
+
+
+def _merged(found: Sequence[Span]) -> list[Span]:
     merged: list[Span] = []
     for start, end in sorted(found):
         if merged and start <= merged[-1][1]:
@@ -86,6 +103,12 @@ def _spans(
         else:
             merged.append((start, end))
     return merged
+
+
+def _line(piece: Piece, start: int, end: int) -> Span:
+    left = piece.text.rfind("\n", 0, start) + 1
+    right = piece.text.find("\n", end)
+    return piece.start + left, piece.start + (right if right >= 0 else len(piece.text))
 
 
 def _clause(text: str, start: int, end: int) -> Span:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 from context.cutting import cut_at_stop
 from context.errors import DoesNotFitError
-from context.forcing import Rules, clause_spans, forced_pieces, markers_after, word_spans
+from context.forcing import (
+    Rules,
+    clause_spans,
+    forced_pieces,
+    line_spans,
+    markers_after,
+    word_spans,
+)
 from context.pieces import Piece
 from context.relevance import piece_terms
 from context.spans import Span, join_passages, join_spans
@@ -63,6 +70,13 @@ def select(
     return chooser.result()
 
 
+_Form = Callable[[Piece, Sequence[str]], list[Span]]
+
+
+def _whole(piece: Piece, words: Sequence[str]) -> list[Span]:  # noqa: ARG001 - one of the forms
+    return [(piece.start, piece.end)]
+
+
 class _Chooser:
     """The state of one choice: spans taken per piece, over all passages."""
 
@@ -88,14 +102,17 @@ class _Chooser:
         self._forced: dict[int, tuple[Span, ...]] = {}
 
     def take_forced(self) -> None:
-        """Take what must survive, in the widest form that fits: sentence, clause, word."""
-        forced = forced_pieces(self._pieces, self._weights, self._rules)
-        forms: tuple[Callable[[Piece, Sequence[str]], list[Span]], ...] = (
-            lambda piece, _: [(piece.start, piece.end)],
-            clause_spans,
-            word_spans,
+        """Take what must survive, in the widest form that fits and then in the cheapest place."""
+        cheap = [-cost for cost in self._costs]
+        attempts: tuple[tuple[Sequence[float], _Form], ...] = (
+            (self._weights, _whole),
+            (self._weights, clause_spans),
+            (self._weights, word_spans),
+            (cheap, word_spans),
+            (cheap, line_spans),
         )
-        for form in forms:
+        for weights, form in attempts:
+            forced = forced_pieces(self._pieces, weights, self._rules)
             self._taken = {at: tuple(form(self._pieces[at], words)) for at, words in forced.items()}
             if self._count() <= self._target:
                 self._forced = dict(self._taken)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from retrieval.candidates import Query, weigh, with_idf
 from retrieval.catalog import OpenedBuild
 from retrieval.chunk import DenseVector, SparseVector
-from retrieval.errors import BadRequestError, UnknownChunkError
+from retrieval.errors import BadRequestError, RerankError, UnknownChunkError
 from retrieval.explain import Explanation, explain
 from retrieval.late import LateEmbedder
 from retrieval.manifest import Manifest
@@ -195,6 +195,17 @@ class Engine:
     async def embed_query(self, text: str) -> DenseVector:
         """Return the vector of a text as a query, shape (dimension,), unit length."""
         return await self._embedder.embed(text)
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return the logit of each text by the default profile's reranker.
+
+        Raises:
+            RerankError: The profile has none, or it failed.
+        """
+        reranker = self._profiles[self._default_profile].reranker
+        if reranker is None:
+            raise RerankError("the profile has no reranker")
+        return await self._rerankers.of(reranker).rerank(query, texts)
 
     @property
     def tokenizer(self) -> Tokenizer:

@@ -89,6 +89,15 @@ def test_a_forced_phrase_over_two_sentences_survives_letter_for_letter(
     assert phrase in result.text
 
 
+def test_a_forced_name_in_code_too_long_to_keep_brings_its_line(tokenizer: Tokenizer) -> None:
+    code = "\n".join(f"value_{number} = compute({number})" for number in range(40))
+    text = f"Intro sentence about nothing.\n\n```python\n{code}\n```\n"
+
+    result = shrink([text], tokenizer, target=30, rules=Rules(force=("value_17",)))
+
+    assert "value_17 = compute(17)" in result.text.splitlines()
+
+
 def test_hidden_text_goes_unless_the_caller_forces_it(tokenizer: Tokenizer) -> None:
     text = f"<!-- build 4711 by example -->\n\n{LIMITS}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ingestion.document import ParsedDocument, RawContent
 from ingestion.parsers.registry import parse
@@ -15,6 +16,9 @@ class WordTokenizer:
 
     def count(self, text: str) -> int:
         return len(_TOKEN.findall(text))
+
+    def count_many(self, texts: Sequence[str]) -> list[int]:
+        return [self.count(text) for text in texts]
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
         return [match.span() for match in _TOKEN.finditer(text)]
