@@ -165,6 +165,8 @@ class AuditRow(Wire):
     error: str = Field(default="", description="Code of the failure; empty on success.")
     created_at: str = Field(description="UTC, ISO 8601.")
     request_id: str = Field(default="", description="Ties the row to the lines of all logs.")
+    tokens_in: int = Field(default=0, ge=0, description="Tokens of the texts given.")
+    tokens_out: int = Field(default=0, ge=0, description="Tokens of the texts returned.")
 
 
 class AuditPage(Wire):

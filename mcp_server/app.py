@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
-from mcp.server.mcpserver.tools import Tool
-from mcp.server.transport_security import TransportSecuritySettings
 from prometheus_client import CollectorRegistry
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -15,12 +13,16 @@ from starlette.routing import Mount, Route
 
 from knowledge.pin import make_pin
 from mcp_server.audit import AuditSink, AuditTrail
-from mcp_server.auth import GATEWAY_NAME, TokenGate
 from mcp_server.calls import CallDesk
+from mcp_server.context_registry import memory_opener_of, open_context_tools
+from mcp_server.context_rest import CONTEXT_API_PATH
+from mcp_server.context_tools import INSTRUCTIONS as CONTEXT_INSTRUCTIONS
 from mcp_server.edge import Edge
 from mcp_server.engine import EngineOpener
+from mcp_server.gate import open_gate
 from mcp_server.index_keeper import IndexKeeper
 from mcp_server.limits import RateLimit, Turnstile
+from mcp_server.memory_keeper import MemoryKeeper, MemoryOpener
 from mcp_server.metrics import ToolMetrics, watch_audit, watch_index
 from mcp_server.probes import Probes
 from mcp_server.server import ToolServer
@@ -28,15 +30,15 @@ from mcp_server.service_tools import INSTRUCTIONS as SERVICE_INSTRUCTIONS
 from mcp_server.service_tools import ServiceTools
 from mcp_server.settings import McpSettings
 from mcp_server.tool_list import describe_tools
+from mcp_server.tool_sets import ToolSets
 from mcp_server.tools import INSTRUCTIONS, DocumentationTools
-from service.errors import SettingsError
 from service.health import installed_version
 from service.logs import get_logger
 from service.metrics import open_registry
-from service.tokens import Scope, TokenSigner
 
 TOOLS_PATH = "/mcp"
 SERVICE_PATH = "/mcp/service"
+CONTEXT_PATH = "/mcp/context"
 
 _FIRST_LOOK_SECONDS = 10.0
 
@@ -44,7 +46,12 @@ _log = get_logger(__name__)
 
 
 def create_app(
-    settings: McpSettings, *, opener: EngineOpener, sink: AuditSink, waits: bool = False
+    settings: McpSettings,
+    *,
+    opener: EngineOpener,
+    sink: AuditSink,
+    waits: bool = False,
+    memory_opener: MemoryOpener | None = None,
 ) -> Starlette:
     """Return the application.
 
@@ -53,27 +60,35 @@ def create_app(
         opener: Opens the engine; may raise ``RetrievalError`` for as long as there is no index.
         sink: Where audit rows are kept.
         waits: Whether answers wait for the commit of their audit row.
+        memory_opener: Opens agents' memories; None: beside the index, as the settings have it.
 
     Raises:
         SettingsError: Neither a fixed token nor a signing key is set.
     """
     registry = open_registry("mcp", version=installed_version())
+    memories = MemoryKeeper(memory_opener or memory_opener_of(settings))
     keeper = IndexKeeper(opener, poll_seconds=settings.build_check_seconds)
     trail = AuditTrail(sink, waits=waits)
     _watch(registry, keeper, trail)
-    sets = _ToolSets(settings, _open_desk(settings, trail, ToolMetrics(registry)))
+    desk = _open_desk(settings, trail, ToolMetrics(registry))
+    sets = ToolSets(settings, desk, open_gate(settings))
+    modules = open_context_tools(settings, keeper, memories)
     tools = sets.open("search", DocumentationTools(keeper).all(), INSTRUCTIONS)
     service = sets.open("service", ServiceTools(keeper, trail).all(), SERVICE_INSTRUCTIONS)
+    context = sets.open("context", modules, CONTEXT_INSTRUCTIONS)
 
     tools_app = sets.serve(tools, TOOLS_PATH)
     service_app = sets.serve(service, SERVICE_PATH)
+    context_app = sets.serve(context, CONTEXT_PATH)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(_running(trail.run()))
             await stack.enter_async_context(_running(keeper.run()))
+            await stack.enter_async_context(memories.running())
             await stack.enter_async_context(service.session_manager.run())
+            await stack.enter_async_context(context.session_manager.run())
             await stack.enter_async_context(tools.session_manager.run())
             await _look_once(keeper)
             await _announce(tools, settings)
@@ -84,43 +99,13 @@ def create_app(
         routes=[
             *Probes(keeper, trail, registry).routes(),
             Route(SERVICE_PATH, service_app),
+            Route(CONTEXT_PATH, context_app),
+            Mount(CONTEXT_API_PATH, sets.serve_rest(modules)),
             Mount("/", tools_app),
         ],
         middleware=[Middleware(Edge)],
         lifespan=lifespan,
     )
-
-
-class _ToolSets:
-    """Makes the servers, which differ in their tools and their scope alone."""
-
-    def __init__(self, settings: McpSettings, desk: CallDesk) -> None:
-        self._settings = settings
-        self._desk = desk
-        self._gate = _open_gate(settings)
-
-    def open(self, scope: Scope, tools: Sequence[Tool], instructions: str) -> ToolServer:
-        return ToolServer(
-            f"vouch-{scope}",
-            version=installed_version(),
-            instructions=instructions,
-            tools=tools,
-            desk=self._desk,
-            gate=self._gate,
-            scope=scope,
-        )
-
-    def serve(self, server: ToolServer, path: str) -> Starlette:
-        return server.streamable_http_app(
-            streamable_http_path=path,
-            stateless_http=True,
-            transport_security=TransportSecuritySettings(
-                enable_dns_rebinding_protection=True,
-                allowed_hosts=list(self._settings.mcp_allowed_hosts),
-                allowed_origins=list(self._settings.mcp_allowed_origins),
-            ),
-            max_request_body_size=self._settings.mcp_body_limit_bytes,
-        )
 
 
 def _watch(registry: CollectorRegistry, keeper: IndexKeeper, trail: AuditTrail) -> None:
@@ -144,18 +129,6 @@ def _open_desk(settings: McpSettings, trail: AuditTrail, metrics: ToolMetrics) -
         timeout_seconds=settings.mcp_call_timeout_seconds,
         logs_arguments=settings.mcp_log_arguments,
     )
-
-
-def _open_gate(settings: McpSettings) -> TokenGate:
-    token, key = settings.mcp_token, settings.signing_key
-    if token is None and key is None:
-        raise SettingsError(
-            "set VOUCH_MCP_TOKEN or VOUCH_SIGNING_KEY: without either nobody could call a tool"
-        )
-    fixed = {} if token is None else {"fixed": token.get_secret_value()}
-    if settings.gateway_token is not None:
-        fixed[GATEWAY_NAME] = settings.gateway_token.get_secret_value()
-    return TokenGate(fixed, None if key is None else TokenSigner(key.get_secret_value()))
 
 
 @asynccontextmanager

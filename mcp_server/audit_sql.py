@@ -47,6 +47,8 @@ def _values(row: AuditRow) -> AuditValues:
         build=row.build,
         milliseconds=row.milliseconds,
         error=row.error,
+        tokens_in=row.tokens_in,
+        tokens_out=row.tokens_out,
     )
 
 
@@ -62,6 +64,8 @@ def _row(entry: AuditEntry) -> AuditRow:
         build=entry.build,
         milliseconds=entry.milliseconds,
         error=entry.error,
+        tokens_in=entry.tokens_in,
+        tokens_out=entry.tokens_out,
         created_at=entry.created_at.isoformat(timespec="milliseconds"),
         request_id=entry.request_id,
     )

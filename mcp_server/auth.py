@@ -16,10 +16,13 @@ from mcp.server.auth.provider import AccessToken
 
 from mcp_server.errors import NotAuthorisedError
 from service.errors import TokenError
-from service.tokens import Branch, Claims, TokenSigner
+from service.tokens import Branch, Claims, Scope, TokenSigner
 
 GATEWAY_NAME = "gateway"
 """Name of the fixed token of an agent gateway: its calls are told apart by it and by their time."""
+
+CONTEXT_NAME = "context"
+"""Name of the fixed token that opens the context tools, and nothing else."""
 
 SIGNED = "signed"
 
@@ -29,7 +32,7 @@ class Caller:
     """Who makes a call.
 
     Attributes:
-        name: Name of the token: a fixed token's own name, or ``signed``.
+        name: A fixed token's own name, or ``signed`` with the subject of the claims.
     """
 
     name: str
@@ -56,7 +59,7 @@ class TokenGate:
     """Accepts or refuses bearer tokens; implements the SDK's ``TokenVerifier``.
 
     Args:
-        fixed_tokens: Name to token, each for search outside an ask.
+        fixed_tokens: Name to token, each for search outside an ask, or for the context tools.
         signer: Verifies signed tokens; None accepts none.
         clock: Returns Unix time in seconds.
     """
@@ -87,7 +90,8 @@ class TokenGate:
         for name, expected in self._fixed.items():
             if hmac.compare_digest(given, expected):
                 branch: Branch = "gateway" if name == GATEWAY_NAME else "direct"
-                found = Caller(name, Claims(ask_id="", branch=branch, scopes=("search",)))
+                opens: Scope = "context" if name == CONTEXT_NAME else "search"
+                found = Caller(name, Claims(ask_id="", branch=branch, scopes=(opens,)))
         return found
 
     def _signed_caller(self, token: str) -> Caller | None:
@@ -97,7 +101,8 @@ class TokenGate:
             claims = self._signer.verify(token, now=self._clock())
         except TokenError:
             return None
-        return Caller(name=SIGNED, claims=claims)
+        name = f"{SIGNED}:{claims.subject}" if claims.subject else SIGNED
+        return Caller(name=name, claims=claims)
 
 
 def current_caller() -> Caller:

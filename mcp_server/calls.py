@@ -24,6 +24,7 @@ from mcp_server.errors import (
 from mcp_server.facts import Facts, facts_of, storable_arguments, storable_name
 from mcp_server.limits import RateLimit, Turnstile
 from mcp_server.metrics import ToolMetrics
+from mcp_server.origin import origin
 from mcp_server.rendering import render
 from service.logs import get_logger, request_id
 
@@ -89,6 +90,8 @@ class CallDesk:
                 build=facts.build or claims.build,
                 milliseconds=round((time.perf_counter() - started) * 1000, 3),
                 error=error,
+                tokens_in=facts.tokens_in,
+                tokens_out=facts.tokens_out,
                 created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
                 request_id=request_id.get(),
             )
@@ -101,10 +104,11 @@ class CallDesk:
         self._metrics.observe(
             tool=tool, branch=row.branch, milliseconds=row.milliseconds, error=row.error
         )
+        said = origin.get()
         fields = row.model_dump(exclude={"created_at", "request_id"})
         if not self._logs_arguments:
             del fields["arguments"]
-        _log.info("tool_call", **fields)
+        _log.info("tool_call", **fields, platform=said.platform, trace=said.run)
 
     async def _settled(self, answer: CallToolResult) -> CallToolResult:
         try:

@@ -8,6 +8,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from knowledge.client_channel import INSTANCE_HEADER
+from mcp_server.origin import origin, origin_of
 from service.logs import REQUEST_ID_HEADER, accept_request_id, request_id
 
 
@@ -39,7 +40,9 @@ class Edge:
             await send(message)
 
         token = request_id.set(current)
+        came_from = origin.set(origin_of(Headers(scope=scope)))
         try:
             await self._app(scope, receive, send_named)
         finally:
+            origin.reset(came_from)
             request_id.reset(token)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
+from context.tokens import TokenCounter
 from retrieval.chunk import DenseVector
 from retrieval.explain import Explanation
 from retrieval.manifest import Manifest
@@ -47,6 +48,27 @@ class Engine(Protocol):
 
     async def embed(self, texts: Sequence[str]) -> Sequence[DenseVector]:
         """Return the unit vector of each text as a passage."""
+        ...
+
+    async def embed_passages(self, texts: Sequence[str]) -> Sequence[DenseVector]:
+        """Return the unit vector of each of many texts."""
+        ...
+
+    async def embed_query(self, text: str) -> DenseVector:
+        """Return the unit vector of a text as a query."""
+        ...
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return the logit of each text.
+
+        Raises:
+            RerankError: There is no reranker, or it failed.
+        """
+        ...
+
+    @property
+    def tokenizer(self) -> TokenCounter:
+        """The tokenizer of the embedding model."""
         ...
 
     def info(self) -> Manifest:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from mcp.types import CallToolResult, TextContent
 from pydantic import ValidationError
 
+from context.errors import ContextError
 from knowledge.contracts import ToolFailure
 from retrieval.errors import RetrievalError
 from service.errors import VouchError
@@ -24,6 +25,16 @@ _RETRYABLE = frozenset(
     {"index_unavailable", "rate_limited", "overloaded", "audit_unavailable", "tool_timeout"}
 )
 _MOST_FAULTS = 5
+_STATUS = {
+    "unknown_tool": 404,
+    "rate_limited": 429,
+    "overloaded": 503,
+    "index_unavailable": 503,
+    "audit_unavailable": 503,
+    "tool_timeout": 504,
+    INTERNAL_ERROR: 500,
+}
+_REFUSED = 422
 
 
 class ToolServerError(VouchError):
@@ -72,9 +83,14 @@ def failure_of(error: Exception) -> ToolFailure:
         return ToolFailure(code="bad_arguments", message=_faults(error))
     if isinstance(error, TimeoutError):
         return ToolFailure(code="tool_timeout", message="the tool took too long", retryable=True)
-    if isinstance(error, RetrievalError | ToolServerError):
+    if isinstance(error, RetrievalError | ToolServerError | ContextError):
         return ToolFailure(code=error.code, message=str(error), retryable=error.code in _RETRYABLE)
     return ToolFailure(code=INTERNAL_ERROR, message="the tool failed; its server's log says why")
+
+
+def status_of(failure: ToolFailure) -> int:
+    """Return the HTTP status of a failure: 422 for every call that a better one would avoid."""
+    return _STATUS.get(failure.code, _REFUSED)
 
 
 def refuse(failure: ToolFailure) -> CallToolResult:

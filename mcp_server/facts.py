@@ -9,6 +9,7 @@ from functools import singledispatch
 
 from pydantic import BaseModel, JsonValue
 
+from context.contract import ContextResult, Pack
 from knowledge.contracts import Measurement, SearchResult, SearchTrace, SectionPage, Source
 
 _LONGEST_ARGUMENTS = 8_000
@@ -22,6 +23,8 @@ class Facts:
     chunk_ids: tuple[str, ...] = ()
     cosines: tuple[float, ...] = ()
     build: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
 
 
 @singledispatch
@@ -60,6 +63,26 @@ def _(result: Measurement) -> Facts:
         chunk_ids=tuple(result.cosines),
         cosines=tuple(result.cosines.values()),
         build=result.index.build,
+    )
+
+
+@facts_of.register
+def _(result: ContextResult) -> Facts:
+    spent = result.budget
+    return (
+        Facts() if spent is None else Facts(tokens_in=spent.tokens_in, tokens_out=spent.tokens_out)
+    )
+
+
+@facts_of.register
+def _(result: Pack) -> Facts:
+    spent = result.budget
+    return Facts(
+        chunk_ids=tuple(passage.chunk_id for passage in result.passages),
+        cosines=tuple(passage.cosine for passage in result.passages),
+        build=result.build,
+        tokens_in=spent.tokens_in if spent else 0,
+        tokens_out=spent.tokens_out if spent else 0,
     )
 
 

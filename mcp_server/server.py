@@ -23,15 +23,16 @@ READ_ONLY = ToolAnnotations(
 ToolFunction = Callable[..., Coroutine[None, None, BaseModel]]
 
 
-def make_tool(function: ToolFunction) -> Tool:
+def make_tool(function: ToolFunction, *, annotations: ToolAnnotations = READ_ONLY) -> Tool:
     """Return a tool of a coroutine function: its docstring is prompt text, its types the schemas.
 
     Args:
         function: Returns a contract model, which becomes the structured content.
+        annotations: What a host is told of the tool's effects.
     """
     description = inspect.cleandoc(function.__doc__ or "")
     return Tool.from_function(
-        function, description=description, annotations=READ_ONLY, structured_output=True
+        function, description=description, annotations=annotations, structured_output=True
     )
 
 

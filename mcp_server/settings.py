@@ -27,6 +27,24 @@ class McpSettings(RetrievalSettings):
         default=None,
         description="Fixed bearer token of an agent gateway that cannot pass a token per ask.",
     )
+    context_token: SecretStr | None = Field(
+        default=None, description="Fixed bearer token for the context tools; unset: none."
+    )
+    context_price_per_million_tokens: float = Field(
+        default=3.0, ge=0.0, description="Price of a million tokens, for reported savings."
+    )
+    context_tokens_per_day: int = Field(
+        default=20_000_000, ge=1, description="Tokens one caller may pass through in a day."
+    )
+    context_calls_per_day: int = Field(
+        default=100_000, ge=1, description="Calls of context tools one caller may make in a day."
+    )
+    context_tokens_per_run: int = Field(
+        default=2_000_000, ge=1, description="Tokens one run of a caller may pass through."
+    )
+    context_calls_per_run: int = Field(
+        default=2_000, ge=1, description="Calls of context tools one run of a caller may make."
+    )
     signing_key: SecretStr | None = Field(
         default=None,
         description="Key shared with the API; unset means no signed token is accepted.",

@@ -37,6 +37,7 @@ class Claims:
         build: Index build the call is pinned to; empty means the one in force.
         source: The one source the caller may see; empty means any. Wins over every argument.
         expires_at: Unix time in seconds after which the token is refused.
+        subject: Whose key the token was exchanged for; empty when it stands for no one's.
     """
 
     ask_id: str
@@ -46,6 +47,7 @@ class Claims:
     build: str = ""
     source: str = ""
     expires_at: float = 0.0
+    subject: str = ""
 
 
 class TokenSigner:
@@ -105,6 +107,7 @@ def _parse(body: str) -> Claims:
             build=str(fields["build"]),
             source=str(fields["source"]),
             expires_at=float(fields["expires_at"]),
+            subject=str(fields.get("subject", "")),
         )
     except (binascii.Error, ValueError, KeyError, TypeError) as error:
         raise TokenError("the token's claims are malformed") from error

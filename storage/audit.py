@@ -26,6 +26,8 @@ class AuditEntry(Table, table=True):
         build: The index build that answered.
         milliseconds: Duration inside the server.
         error: Code of the failure; empty on success.
+        tokens_in: Tokens of the texts given, for tools that count them.
+        tokens_out: Tokens of the texts returned.
     """
 
     __tablename__ = "audit"  # pyright: ignore[reportAssignmentType] - declared as a method
@@ -43,6 +45,8 @@ class AuditEntry(Table, table=True):
     build: str = ""
     milliseconds: float = 0.0
     error: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
 
 
 class AuditValues(TypedDict):
@@ -60,6 +64,8 @@ class AuditValues(TypedDict):
     build: str
     milliseconds: float
     error: str
+    tokens_in: int
+    tokens_out: int
 
 
 class AuditLog:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,6 +16,7 @@ from retrieval.errors import (
     BadRequestError,
     BuildGoneError,
     IndexUnavailableError,
+    RerankError,
     RetrievalError,
     UnknownChunkError,
 )
@@ -32,6 +34,7 @@ from retrieval.search import (
 )
 from retrieval.store import Filter
 from storage.errors import DatabaseUnavailableError
+from tests.ingestion.words import WordTokenizer
 
 
 def manifest(build: str = "20261129T000000-aaaaaa") -> Manifest:
@@ -175,6 +178,19 @@ class FakeEngine:
     async def embed(self, texts: Sequence[str]) -> Sequence[DenseVector]:
         return [np.array([1.0, 0.0, 0.0], dtype=np.float32) for _ in texts]
 
+    async def embed_passages(self, texts: Sequence[str]) -> Sequence[DenseVector]:
+        return [_vector(text) for text in texts]
+
+    async def embed_query(self, text: str) -> DenseVector:
+        return _vector(text)
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        raise RerankError("the profile has no reranker")
+
+    @property
+    def tokenizer(self) -> WordTokenizer:
+        return WordTokenizer()
+
     def info(self) -> Manifest:
         return manifest(self.build)
 
@@ -227,6 +243,13 @@ class FakeEngine:
         )
         trace = Trace(dense=ids, sparse=(), fused=ids, reranked=(), selected=ids)
         return SearchOutcome(query, hits, signals, manifest(self.build), (), trace)
+
+
+def _vector(text: str) -> DenseVector:
+    """Return a unit vector of a text's own: texts that differ in case and space share it."""
+    digest = hashlib.sha256(" ".join(text.casefold().split()).encode()).digest()[:3]
+    vector = np.frombuffer(digest, dtype=np.uint8).astype(np.float32) + 1
+    return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
 
 
 def _passes(place: Occurrence, where: Filter) -> bool:

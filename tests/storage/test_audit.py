@@ -70,6 +70,8 @@ async def test_rows_stored_together_come_back_as_they_were_given(database: Datab
             build="b1",
             milliseconds=1.5,
             error="",
+            tokens_in=3,
+            tokens_out=number,
         )
         for number in range(40)
     ]
