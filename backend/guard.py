@@ -74,8 +74,28 @@ def _judge_nothing(signals: Signals, rule: Rule) -> GuardView:
     )
 
 
+def _earned(signals: Signals) -> Signals:
+    """Return the signals of what passages say themselves; unchanged where no header lifted any."""
+    best = signals.best_cosine
+    if best is None:
+        return signals
+    cosine = min(best, signals.more.get("own_cosine", best))
+    sparse = signals.more.get("own_sparse_per_term", signals.sparse_per_term)
+    return signals.model_copy(
+        update={
+            "best_cosine": cosine,
+            "sparse_per_term": min(sparse, signals.sparse_per_term),
+        }
+    )
+
+
+def _earned_cosine(signals: Signals, best_cosine: float) -> float:
+    earned = _earned(signals).best_cosine
+    return best_cosine if earned is None else earned
+
+
 def _judge_fixed(signals: Signals, best_cosine: float, rule: FixedRule) -> GuardView:
-    passed = best_cosine >= rule.threshold_cosine
+    passed = _earned_cosine(signals, best_cosine) >= rule.threshold_cosine
     return GuardView(
         mode="fixed",
         calibrated=False,
@@ -88,9 +108,10 @@ def _judge_fixed(signals: Signals, best_cosine: float, rule: FixedRule) -> Guard
 
 
 def _judge_calibrated(signals: Signals, best_cosine: float, rule: CalibratedRule) -> GuardView:
-    found = estimate(rule.artefact, signals)
+    found = estimate(rule.artefact, _earned(signals))
     threshold = rule.artefact.threshold
-    reaches_floor = rule.floor_cosine is None or best_cosine >= rule.floor_cosine
+    earned = _earned_cosine(signals, best_cosine)
+    reaches_floor = rule.floor_cosine is None or earned >= rule.floor_cosine
     passed = reaches_floor and found.probability >= threshold
     if rule.floor_cosine is not None and not reaches_floor:
         reason = _cosine_sentence(best_cosine, rule.floor_cosine, "the floor set by hand", signals)
@@ -116,9 +137,11 @@ def _name_of(rule: FixedRule) -> str:
 
 def _cosine_sentence(cosine: float, threshold: float, name: str, signals: Signals) -> str:
     shown, bound = _apart(cosine, threshold)
+    is_lifted = _earned_cosine(signals, cosine) < threshold <= cosine
+    lifted = _lifted(signals, cosine) if is_lifted else ""
     return (
         f"The closest passage has cosine {shown}, {_relation(cosine, threshold)} {name} of {bound}"
-        f"{_missing(signals.missing_terms)}."
+        f"{lifted}{_missing(signals.missing_terms)}."
     )
 
 
@@ -127,10 +150,23 @@ def _probability_sentence(
 ) -> str:
     shown, bound = _apart(probability, threshold)
     return (
-        f"The closest passage has cosine {best_cosine:.2f}; the calibrated probability that the "
-        f"documentation answers this is {shown}, {_relation(probability, threshold)} "
-        f"the threshold of {bound}{_missing(signals.missing_terms)}."
+        f"The closest passage has cosine {best_cosine:.2f}{_lifted(signals, best_cosine)}; the "
+        f"calibrated probability that the documentation answers this is {shown}, "
+        f"{_relation(probability, threshold)} the threshold of "
+        f"{bound}{_missing(signals.missing_terms)}."
     )
+
+
+def _lifted(signals: Signals, cosine: float) -> str:
+    """Return what to say of a cosine that a passage owes to the title above it."""
+    earned = _earned_cosine(signals, cosine)
+    if earned >= cosine:
+        return ""
+    if earned > -1:
+        rest = f"without such passages it is {earned:.2f}"
+    else:
+        rest = "no passage holds enough of the question's words itself"
+    return f", but owes it to the title it stands under ({rest})"
 
 
 def _relation(number: float, threshold: float) -> str:

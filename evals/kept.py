@@ -11,6 +11,7 @@ from pydantic import JsonValue, ValidationError
 
 from backend.calibration_artefact import CalibrationArtefact
 from evals.errors import EvalSetError
+from evals.observations import earned
 from ingestion.dedup import deduplicate
 from ingestion.records import BuildRecords
 from ingestion.settings import IngestionSettings
@@ -70,11 +71,13 @@ def numbers_in(verdict: Mapping[str, JsonValue]) -> dict[str, float]:
         return {}
     more = signals.get("more")
     fields = {**signals, **(more if isinstance(more, Mapping) else {})}
-    return {
-        name: float(number)
-        for name, number in fields.items()
-        if isinstance(number, int | float) and not isinstance(number, bool)
-    }
+    return earned(
+        {
+            name: float(number)
+            for name, number in fields.items()
+            if isinstance(number, int | float) and not isinstance(number, bool)
+        }
+    )
 
 
 async def note_check(

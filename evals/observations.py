@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -102,16 +102,29 @@ async def observe(
 
 
 def numbers_of(signals: SearchSignals) -> dict[str, float]:
-    """Return every signal by name; no hit at all counts as cosine -1."""
-    return {
-        "best_cosine": -1.0 if signals.best_cosine is None else signals.best_cosine,
-        "cosine_margin": signals.cosine_margin,
-        "sparse_per_term": signals.sparse_per_term,
-        "term_coverage": signals.term_coverage,
-        "unknown_terms": signals.unknown_terms,
-        "hit_count": float(signals.hit_count),
-        **signals.more,
+    """Return every signal by name, as the guard judges them; no hit at all counts as cosine -1."""
+    return earned(
+        {
+            "best_cosine": -1.0 if signals.best_cosine is None else signals.best_cosine,
+            "cosine_margin": signals.cosine_margin,
+            "sparse_per_term": signals.sparse_per_term,
+            "term_coverage": signals.term_coverage,
+            "unknown_terms": signals.unknown_terms,
+            "hit_count": float(signals.hit_count),
+            **signals.more,
+        }
+    )
+
+
+def earned(numbers: Mapping[str, float]) -> dict[str, float]:
+    """Return signals with the two that a header can lift cut to what passages say themselves."""
+    own = {"best_cosine": "own_cosine", "sparse_per_term": "own_sparse_per_term"}
+    cut = {
+        name: min(numbers[name], numbers.get(source, numbers[name]))
+        for name, source in own.items()
+        if name in numbers
     }
+    return {**numbers, **cut}
 
 
 def _snippets(outcome: SearchOutcome) -> list[str]:

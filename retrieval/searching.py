@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from retrieval.candidates import Query, above_floors, find_candidates
 from retrieval.catalog import OpenedBuild
 from retrieval.errors import RerankError
-from retrieval.focus import FOCUS_PASSAGES, focus
+from retrieval.focus import FOCUS_PASSAGES, Analyser, focus
 from retrieval.fusion import Fused, Scored, fuse
 from retrieval.near_duplicates import Selection, cap_sources, remove_near_duplicates
+from retrieval.own_text import NOTHING_EARNED, by_bm25, by_cosine, is_lifted
 from retrieval.profiles import SearchProfile
 from retrieval.rerank import Rerankers
 from retrieval.search import Hit, SearchOutcome, SearchRequest, SearchSignals, Trace
-from retrieval.signals import HEAD_SIZE, compute_signals
+from retrieval.signals import HEAD_SIZE, compute_signals, sparse_per_term
 from retrieval.store import Filter, Store, StoredPoint
 
 _log = logging.getLogger(__name__)
@@ -99,7 +100,7 @@ async def run_search(
             )
             for chunk_id in chosen
         ),
-        signals=_with_focus(
+        signals=await _with_own_text(
             compute_signals(
                 candidates,
                 query.words,
@@ -109,7 +110,9 @@ async def run_search(
             ),
             query,
             request.query,
-            [reader.points[chunk_id].chunk.text for chunk_id in guarded[:FOCUS_PASSAGES]],
+            head=guarded[:FOCUS_PASSAGES],
+            candidates=candidates,
+            reader=reader,
         ),
         manifest=opened.manifest,
         filtered=selection.filtered,
@@ -124,15 +127,57 @@ async def run_search(
     )
 
 
-def _with_focus(
-    signals: SearchSignals, query: Query, question: str, passages: Sequence[str]
+async def _with_own_text(
+    signals: SearchSignals,
+    query: Query,
+    question: str,
+    *,
+    head: Sequence[str],
+    candidates: Sequence[Scored],
+    reader: _Reader,
 ) -> SearchSignals:
+    """Add the signals that read passages without their headers."""
     if query.analyser is None:
         return signals
     weights = {word.term.term_id: word.idf for word in query.words}
+    passages = [reader.points[chunk_id].chunk.text for chunk_id in head]
     found = focus(question, passages, weights, query.analyser)
     more = {"focus": found.coverage, "value_focus": found.value_coverage}
+    if candidates:
+        more |= await _own_numbers(candidates, query, weights, query.analyser, reader)
     return replace(signals, more=signals.more | more)
+
+
+async def _own_numbers(
+    candidates: Sequence[Scored],
+    query: Query,
+    weights: Mapping[int, float],
+    analyser: Analyser,
+    reader: _Reader,
+) -> dict[str, float]:
+    """Return the best numbers of passages that their header did not lift."""
+    closest = await _first_own(by_cosine(candidates), weights, analyser, reader)
+    wordiest = await _first_own(by_bm25(candidates), weights, analyser, reader)
+    earned = [wordiest] if wordiest else []
+    return {
+        "own_cosine": float(closest.cosine) if closest else NOTHING_EARNED,
+        "own_sparse_per_term": sparse_per_term(earned, query.words, query.saturation),
+    }
+
+
+async def _first_own(
+    ordered: Sequence[Scored],
+    weights: Mapping[int, float],
+    analyser: Analyser,
+    reader: _Reader,
+) -> Scored | None:
+    for place, each in enumerate(ordered):
+        if each.chunk_id not in reader.points:
+            await reader.read([near.chunk_id for near in ordered[place : place + HEAD_SIZE]])
+        stored = reader.points.get(each.chunk_id)
+        if stored is not None and not is_lifted(stored.chunk, weights, analyser):
+            return each
+    return None
 
 
 def _fuse(candidates: Sequence[Scored], profile: SearchProfile) -> list[Fused]:

@@ -91,3 +91,22 @@ def test_every_model_the_engine_knows_has_a_default_of_its_own() -> None:
 def test_a_model_nobody_measured_gets_the_strict_default() -> None:
     found = default_threshold("somebody/else")
     assert (found.cosine, found.is_known) == (0.60, False)
+
+
+def test_a_cosine_owed_to_a_title_does_not_pass_and_the_reason_says_so() -> None:
+    lifted = make_signals(0.52, more={"own_cosine": 0.21, "own_sparse_per_term": 0.0})
+    verdict = judge(lifted, FIXED)
+    assert not verdict.passed
+    assert verdict.best_cosine == 0.52
+    assert "owes it to the title it stands under (without such passages it is 0.21)" in (
+        verdict.reason
+    )
+    assert not judge(lifted, CalibratedRule(make_artefact())).passed
+    assert not judge(lifted, CalibratedRule(make_artefact(threshold=0.0), floor_cosine=0.5)).passed
+
+
+def test_a_cosine_that_was_earned_is_judged_as_it_is() -> None:
+    earned = make_signals(0.52, more={"own_cosine": 0.52, "own_sparse_per_term": 0.5})
+    for rule in (FIXED, CalibratedRule(make_artefact())):
+        plain = judge(make_signals(0.52), rule)
+        assert judge(earned, rule).model_copy(update={"signals": plain.signals}) == plain

@@ -92,3 +92,10 @@ def test_a_recorded_verdict_gives_its_signals_and_nothing_else() -> None:
     assert numbers_in(verdict) == {"best_cosine": 0.5, "hit_count": 3.0, "focus": 1.0}
     assert numbers_in({}) == {}
     assert numbers_in({"signals": {"best_cosine": None, "more": {}}}) == {}
+
+
+def test_signals_a_header_lifted_are_read_as_the_guard_judged_them() -> None:
+    lifted = {"best_cosine": 0.5, "sparse_per_term": 0.6, "own_cosine": 0.2}
+    verdict: dict[str, JsonValue] = {"signals": {**lifted, "more": {"own_sparse_per_term": 0.1}}}
+    assert numbers_in(verdict)["best_cosine"] == 0.2
+    assert numbers_in(verdict)["sparse_per_term"] == 0.1
