@@ -2,8 +2,9 @@
 
 The embedded text of a chunk begins with the title and headings it stands under. Below a fitting
 title, a body about something else comes near a question it has nothing to do with. A passage is
-therefore asked for words of its own: one whose text and own heading hold less than a tenth of the
-question's weight does not vouch with its numbers, and the next best does.
+therefore asked for words of its own: one whose header holds a tenth of the question's weight while
+its text and own heading hold less does not vouch with its numbers, and the next best does. Where
+the header has none of the words either, as with a question in another language, nothing is lifted.
 """
 
 from __future__ import annotations
@@ -43,11 +44,15 @@ def is_lifted(chunk: Chunk, weights: Mapping[int, float], analyser: Analyser) ->
         weights: IDF by term id of the question.
         analyser: Gives the term ids of a text.
     """
-    total = math.fsum(weights.values())
-    if total <= 0 or chunk.text_for_embedding == chunk.text:
-        return False
     place = chunk.occurrences[0]
     is_title = place.section_heading.casefold() == place.title.casefold()
     said = chunk.text if is_title else f"{place.section_heading}\n{chunk.text}"
-    own = weights.keys() & set(analyser.embed_document(said).indices)
-    return math.fsum(weights[term] for term in own) / total < LEAST_COVERAGE
+    if _coverage(said, weights, analyser) >= LEAST_COVERAGE:
+        return False
+    return _coverage(chunk.text_for_embedding, weights, analyser) >= LEAST_COVERAGE
+
+
+def _coverage(text: str, weights: Mapping[int, float], analyser: Analyser) -> float:
+    total = math.fsum(weights.values())
+    found = weights.keys() & set(analyser.embed_document(text).indices)
+    return math.fsum(weights[term] for term in found) / total if total > 0 else 0.0
