@@ -10,9 +10,12 @@ from mcp_server.app import create_app
 from mcp_server.audit_sql import SqlAuditSink
 from mcp_server.engine import Engine
 from mcp_server.settings import McpSettings
+from retrieval.metrics import RetrievalMetrics
 from retrieval.opening import open_engine
+from service.health import installed_version
 from service.lifeline import follow_lifeline
 from service.logs import configure_logging
+from service.metrics import open_registry
 from storage.database import Database, database_url
 
 _KEEP_IDLE_SECONDS = 75
@@ -32,11 +35,18 @@ async def _serve(settings: McpSettings) -> None:
     url = database_url(given.get_secret_value() if given else None, settings.data_dir, "audit")
     database = Database(url)
 
+    registry = open_registry("mcp", version=installed_version())
+    metrics = RetrievalMetrics(registry)
+
     async def opener() -> Engine:
-        return await open_engine(settings)
+        return await open_engine(settings, metrics)
 
     app = create_app(
-        settings, opener=opener, sink=SqlAuditSink(database), waits=not database.is_sqlite
+        settings,
+        opener=opener,
+        sink=SqlAuditSink(database),
+        waits=not database.is_sqlite,
+        registry=registry,
     )
     server = uvicorn.Server(
         uvicorn.Config(

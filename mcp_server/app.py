@@ -52,6 +52,7 @@ def create_app(
     sink: AuditSink,
     waits: bool = False,
     memory_opener: MemoryOpener | None = None,
+    registry: CollectorRegistry | None = None,
 ) -> Starlette:
     """Return the application.
 
@@ -61,12 +62,13 @@ def create_app(
         sink: Where audit rows are kept.
         waits: Whether answers wait for the commit of their audit row.
         memory_opener: Opens agents' memories; None: beside the index, as the settings have it.
+        registry: Metrics of this process; None opens one.
 
     Raises:
         SettingsError: Neither a fixed token nor a signing key is set.
     """
-    registry = open_registry("mcp", version=installed_version())
     memories = MemoryKeeper(memory_opener or memory_opener_of(settings))
+    registry = registry or open_registry("mcp", version=installed_version())
     keeper = IndexKeeper(opener, poll_seconds=settings.build_check_seconds)
     trail = AuditTrail(sink, waits=waits)
     _watch(registry, keeper, trail)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 
-from prometheus_client import CollectorRegistry
-
 from retrieval.builds import BuildCatalog
 from retrieval.catalog import Catalog, check_stamp
 from retrieval.embedding import DenseEmbedder, FastembedEmbedder
@@ -150,13 +148,13 @@ def require_readable(manifest: Manifest, settings: RetrievalSettings) -> None:
 
 
 async def open_engine(
-    settings: RetrievalSettings, registry: CollectorRegistry | None = None
+    settings: RetrievalSettings, metrics: RetrievalMetrics | None = None
 ) -> Engine:
     """Put an engine together from settings, the published build open.
 
     Args:
         settings: Of this process.
-        registry: Where the engine's metrics go; None keeps them to itself.
+        metrics: Of this process, so that an engine opened again goes on counting; None: its own.
 
     Raises:
         ModelUnavailableError: A model is not on this machine.
@@ -190,7 +188,7 @@ async def open_engine(
         },
         default_profile=settings.profile,
         late=late,
-        metrics=RetrievalMetrics(registry),
+        metrics=metrics,
     )
     try:
         await engine.refresh()

@@ -37,6 +37,9 @@ class RerankerProfile(_Part):
         min_length=1, description="A directory, a fastembed name, or an address ending in /rerank."
     )
     candidates: int = Field(default=50, ge=1, le=200, description="Passages that go in.")
+    top_n: int = Field(
+        default=0, ge=0, le=50, description="Most passages that come out; 0: as many as asked for."
+    )
     timeout_seconds: float = Field(default=5.0, gt=0.0, le=120.0)
 
 
@@ -62,6 +65,11 @@ class SearchProfile(_Part):
         default=0.9, ge=0.0, le=2.0, description="Hits at or above it repeat each other; 2: off."
     )
     source_cap: int = Field(default=0, ge=0, le=50, description="Hits of one source; 0: no cap.")
+
+    def most_hits(self, top_k: int) -> int:
+        """Return how many hits a request for ``top_k`` is given."""
+        most = self.reranker.top_n if self.reranker else 0
+        return min(top_k, most) if most else top_k
 
 
 class ChunkerProfile(_Part):

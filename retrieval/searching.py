@@ -81,8 +81,9 @@ async def run_search(
     best_id = best.chunk_id if best is not None else ""
     reader = _Reader(opened.store, where)
     order = await _rerank(fused_ids, reader, request.query, profile, rerankers)
-    selection = await _select(order.chunk_ids, reader, request.top_k, profile, best_id)
-    chosen = _including(selection.selected[: request.top_k], best_id)
+    most = profile.most_hits(request.top_k)
+    selection = await _select(order.chunk_ids, reader, most, profile, best_id)
+    chosen = _including(selection.selected[:most], best_id)
     guarded = fused_ids[:HEAD_SIZE]
     await reader.read([*guarded, *chosen])
     scored = {c.chunk_id: c for c in candidates}

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import uvicorn
+from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
 from knowledge.client import KnowledgeClient
@@ -87,12 +88,13 @@ async def serve(
     opener: FakeOpener | None = None,
     sink: FakeSink | None = None,
     port: int = 0,
+    registry: CollectorRegistry | None = None,
     **changes: object,
 ) -> AsyncGenerator[Running]:
     """Serve until the end of the block, with an engine from the start unless told otherwise."""
     opener = opener or FakeOpener(FakeEngine())
     sink = sink or FakeSink()
-    app = create_app(settings(**changes), opener=opener, sink=sink)
+    app = create_app(settings(**changes), opener=opener, sink=sink, registry=registry)
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))

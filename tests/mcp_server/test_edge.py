@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import httpx
 import pytest
+from prometheus_client import CollectorRegistry
 from pydantic import JsonValue
 
 from knowledge.client_channel import INSTANCE_HEADER
+from retrieval.metrics import RetrievalMetrics
 from tests.mcp_server.raw import call_modern, modern_body, modern_headers, result_of
 from tests.mcp_server.serving import claims, serve, sign
 
@@ -128,6 +130,14 @@ async def test_health_and_metrics_need_no_token() -> None:
     assert "vouch_search_best_cosine_count 1.0" in metrics.text
     assert "vouch_index_up 1.0" in metrics.text
     assert "vouch_index_chunks 3.0" in metrics.text
+
+
+async def test_what_the_engine_counts_is_among_the_metrics() -> None:
+    registry = CollectorRegistry()
+    RetrievalMetrics(registry).degraded.labels("rerank_failed").inc()
+    async with serve(registry=registry) as running, httpx.AsyncClient(trust_env=False) as client:
+        metrics = await client.get(f"{running.url}/metrics")
+    assert 'vouch_retrieval_degraded_total{stage="rerank_failed"} 1.0' in metrics.text
 
 
 async def test_arguments_that_break_the_schema_name_the_field() -> None:

@@ -30,6 +30,7 @@ from tests.retrieval.tiny_models import write_cross_encoder
 _PROFILES = {
     "default": SearchProfile(),
     "reranked": SearchProfile(reranker=RerankerProfile(model="fake", candidates=6)),
+    "short": SearchProfile(reranker=RerankerProfile(model="fake", candidates=6, top_n=2)),
 }
 
 
@@ -103,6 +104,18 @@ async def test_reranking_reorders_and_changes_no_number(make_rig: MakeRig) -> No
             hit.fused_rank,
         )
     assert reranker.seen == [(ask().query, 6)]
+
+
+async def test_no_more_come_out_than_the_profile_says(make_rig: MakeRig) -> None:
+    rig = make_rig(FakeReranker("Waiting longer"))
+    await rig.publish(gateway_corpus())
+    asked = ask(profile="reranked")
+    full = await rig.engine.search(asked)
+    short = await rig.engine.search(ask(profile="short"))
+    assert len(full.hits) == asked.top_k > 2
+    assert len(short.hits) == len(short.trace.selected) == 2
+    assert short.hits[0].chunk.chunk_id == chunk_id("dense")
+    assert short.signals.best_cosine == full.signals.best_cosine
 
 
 async def test_a_failing_reranker_leaves_the_fused_order_and_is_counted(
