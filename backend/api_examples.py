@@ -37,8 +37,10 @@ SEARCH_EXAMPLES: dict[str, Example] = {
 }
 
 _PROBLEMS = {
+    401: ("The admin key is needed", "admin_required"),
     403: ("Request from elsewhere", "foreign_request"),
     404: ("No such record", "unknown_ask"),
+    409: ("Not in this state", "job_state"),
     413: ("Request too large", "request_too_large"),
     422: ("The request is not valid", "invalid_request"),
     502: ("The model cannot answer", "model_unavailable"),

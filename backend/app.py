@@ -8,8 +8,18 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from backend import api_ask, api_completions, api_health, api_search, pages
+from backend import (
+    api_ask,
+    api_completions,
+    api_health,
+    api_ingestion,
+    api_search,
+    pages,
+    pages_ingest,
+)
+from backend.admin import AdminRule
 from backend.door import PageDoor
+from backend.ingestion_desk import DeskRules
 from backend.pages import Pages
 from backend.pages_templates import Templates
 from backend.problems import install_problem_handlers
@@ -17,6 +27,7 @@ from backend.request_log import RequestLogMiddleware
 from backend.security import Perimeter, SecurityMiddleware
 from backend.services import Opener, open_services
 from backend.settings import ApiSettings
+from backend.uploads import UploadFolder
 from service.health import installed_version
 
 _DESCRIPTION = (
@@ -56,9 +67,16 @@ def create_app(settings: ApiSettings, opener: Opener = open_services) -> FastAPI
         api_completions.router,
         api_search.router,
         api_health.router,
+        api_ingestion.router,
+        pages_ingest.router,
         pages.router,
     ):
         app.include_router(router)
+    app.state.admin = AdminRule(settings.admin_token.get_secret_value())
+    app.state.desk_rules = DeskRules(
+        roots=settings.job_roots,
+        uploads=UploadFolder(settings.uploads_dir, limit_bytes=settings.upload_limit_bytes),
+    )
     app.state.pages = Pages(services=PageDoor(app), templates=Templates())
     return app
 
@@ -71,6 +89,8 @@ def _install_perimeter(app: FastAPI, settings: ApiSettings) -> None:
             hosts={settings.host.lower(), *(host.lower() for host in settings.allowed_hosts)},
             origins=settings.allowed_origins,
             limit_bytes=settings.request_limit_bytes,
+            upload_paths={f"{api_ingestion.PREFIX}/upload", "/ingest/upload"},
+            upload_limit_bytes=settings.upload_limit_bytes,
         ),
     )
     app.add_middleware(

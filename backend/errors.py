@@ -9,6 +9,11 @@ Tree:
       UnknownModelError       a chat completion was asked of a model that is not here
       ForeignRequestError     a request meant for another host or sent by another site
       RequestTooLargeError    a body over the limit
+      AdminRequiredError      the sender may not change the index
+      BadOrderError           an order for the index that no worker could carry out
+      UnknownJobError         no job with this id
+      JobStateError           a job is not in a state in which this can be done to it
+      NoWorkerError           no worker has announced itself yet
 """
 
 from __future__ import annotations
@@ -70,3 +75,33 @@ class RequestTooLargeError(BackendError):
     """The body is over the limit."""
 
     code = "request_too_large"
+
+
+class AdminRequiredError(BackendError):
+    """The sender may not change the index."""
+
+    code = "admin_required"
+
+
+class BadOrderError(BackendError):
+    """An order for the index that no worker could carry out."""
+
+    code = "bad_order"
+
+
+class UnknownJobError(BackendError):
+    """There is no job with this id."""
+
+    code = "unknown_job"
+
+
+class JobStateError(BackendError):
+    """The job is not in a state in which this can be done to it."""
+
+    code = "job_state"
+
+
+class NoWorkerError(BackendError):
+    """No worker has announced itself yet."""
+
+    code = "no_worker"

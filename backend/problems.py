@@ -13,14 +13,19 @@ from starlette.exceptions import HTTPException
 
 from agent.errors import AgentError, ModelTimeoutError
 from backend.errors import (
+    AdminRequiredError,
     AskTimeoutError,
     BackendError,
+    BadOrderError,
     ForeignRequestError,
+    JobStateError,
+    NoWorkerError,
     OverloadedError,
     RecordUnavailableError,
     RequestTooLargeError,
     UnknownAskError,
     UnknownModelError,
+    UnknownJobError,
 )
 from backend.pages_problem import respond_problem, wants_page
 from knowledge.errors import BuildGoneError, KnowledgeError, ToolRefusedError
@@ -70,6 +75,11 @@ _KINDS: tuple[tuple[type[VouchError], _Kind], ...] = (
     (UnknownModelError, _Kind(404, "No such model")),
     (ForeignRequestError, _Kind(403, "Request from elsewhere")),
     (RequestTooLargeError, _Kind(413, "Request too large")),
+    (AdminRequiredError, _Kind(401, "The admin key is needed")),
+    (BadOrderError, _Kind(422, "The order cannot be carried out")),
+    (UnknownJobError, _Kind(404, "No such job")),
+    (JobStateError, _Kind(409, "Not in this state")),
+    (NoWorkerError, _Kind(503, "No worker yet")),
     (ToolRefusedError, _Kind(422, "The search refused the request")),
     (BuildGoneError, _Kind(503, "The index is being replaced")),
     (KnowledgeError, _Kind(503, "The documentation cannot be reached")),
@@ -102,6 +112,8 @@ def describe_error(error: VouchError) -> Problem:
 
 def problem_headers(error: VouchError) -> dict[str, str]:
     """Return the headers that go with an error: when to try again after a 503."""
+    if isinstance(error, AdminRequiredError):
+        return {"WWW-Authenticate": "Bearer"}
     if isinstance(error, OverloadedError):
         return {"Retry-After": str(error.retry_after_seconds)}
     if describe_error(error).status == 503:  # noqa: PLR2004 - the HTTP status itself

@@ -55,11 +55,19 @@ class Perimeter:
         hosts: Names the service is reached by, beside loopback.
         origins: Foreign pages that may call it.
         limit_bytes: Largest body.
+        upload_paths: Where larger bodies may be sent.
+        upload_limit_bytes: Largest of those.
     """
 
     hosts: Collection[str]
     origins: Collection[str]
     limit_bytes: int
+    upload_paths: Collection[str] = ()
+    upload_limit_bytes: int = 0
+
+    def limit_of(self, path: str) -> int:
+        """Return the largest body that may be sent to a path."""
+        return self.upload_limit_bytes if path in self.upload_paths else self.limit_bytes
 
     def refuse(self, method: str, path: str, headers: Headers) -> VouchError | None:
         """Return why a request is refused, or None."""
@@ -68,8 +76,9 @@ class Perimeter:
         if method not in _SAFE_METHODS and not self._is_own_page(headers):
             return ForeignRequestError("a page of another site sent this request")
         length = headers.get("content-length", "0")
-        if length.isdigit() and int(length) > self.limit_bytes:
-            return _too_large(self.limit_bytes)
+        limit_bytes = self.limit_of(path)
+        if length.isdigit() and int(length) > limit_bytes:
+            return _too_large(limit_bytes)
         return None
 
     def _is_own_host(self, host: str) -> bool:
@@ -80,6 +89,9 @@ class Perimeter:
         origin = headers.get("origin", "")
         if origin in self.origins:
             return True
+        if origin == "null":
+            # What a browser sends from our own plain forms, because of our referrer policy.
+            return headers.get("sec-fetch-site") == "same-origin"
         if origin and _split(origin).netloc != headers.get("host", ""):
             return False
         return headers.get("sec-fetch-site", "") in _OWN_SITES
@@ -116,11 +128,12 @@ class SecurityMiddleware:
         if refusal is not None:
             await problem_response(describe_error(refusal))(scope, receive, send)
             return
-        limited = _Limited(receive, send, self._perimeter.limit_bytes)
+        limit_bytes = self._perimeter.limit_of(path)
+        limited = _Limited(receive, send, limit_bytes)
         with contextlib.suppress(RequestTooLargeError):
             await self._app(scope, limited.receive, limited.send)
         if limited.is_over:
-            refusal = _too_large(self._perimeter.limit_bytes)
+            refusal = _too_large(limit_bytes)
             await problem_response(describe_error(refusal))(scope, receive, send)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -92,6 +93,17 @@ class ApiSettings(AgentSettings):
         default=64 * 1024, ge=1024, le=16 * 1024 * 1024, description="Largest request body."
     )
 
+    admin_token: SecretStr = Field(
+        default=SecretStr(""),
+        description="Key for changing the index; empty: only this machine itself may.",
+    )
+    ingest_roots: str = Field(
+        default="", description="Folders that paths must be in, comma separated; empty: any."
+    )
+    upload_limit_bytes: int = Field(
+        default=64 * 1024 * 1024, ge=1024, description="Largest upload, all files together."
+    )
+
     @field_validator("allowed_origins", "allowed_hosts", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
@@ -109,6 +121,17 @@ class ApiSettings(AgentSettings):
             if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path:
                 raise ValueError(f"ALLOWED_ORIGINS: {origin!r} is not like https://host[:port]")
         return value
+
+    @property
+    def job_roots(self) -> tuple[Path, ...]:
+        """Folders that jobs may read, beside uploads."""
+        listed = (part.strip() for part in self.ingest_roots.split(","))
+        return tuple(Path(part).expanduser() for part in listed if part)
+
+    @property
+    def uploads_dir(self) -> Path:
+        """Where uploaded files are kept, a folder for each source."""
+        return self.data_dir / "uploads"
 
     @property
     def is_loopback(self) -> bool:

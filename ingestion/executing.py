@@ -149,8 +149,9 @@ class Executor:
         collector = Collector(staging)
         with open_fetcher(self._settings) as fetcher:
             reader = SourceReader(collector, fetcher, self._settings.job_roots)
-            for source in map(_source, order.sources):
-                collector.begin(source)
+            for ordered in order.sources:
+                source = _source(ordered)
+                collector.begin(source, is_recursive=ordered.is_recursive)
                 for file in reader.read(source):
                     collector.keep(file)
         return collector.names

@@ -102,13 +102,17 @@ class Collector:
     staging: Staging
     names: list[str] = field(default_factory=list[str])
     _source: str = ""
+    _is_recursive: bool = True
 
-    def begin(self, source: Source) -> None:
-        """Say whose files come next."""
+    def begin(self, source: Source, *, is_recursive: bool = True) -> None:
+        """Say whose files come next, and whether those of inner folders count."""
         self._source = source.name
+        self._is_recursive = is_recursive
 
     def parse(self, content: RawContent) -> Parsed:
         """Keep a file; there are no documents yet."""
+        if not self._is_wanted(content.document_id):
+            return Parsed(())
         file = StagedFile(
             source=self._source,
             name=content.document_id,
@@ -125,11 +129,14 @@ class Collector:
         staged = StagedFile(source=self._source, name=file.name, reason=file.reason)
         if file.documents:
             self.staging.keep_parsed(len(self.names), Parsed(file.documents, file.dropped))
-        if file.documents or file.reason:
+        if (file.documents or file.reason) and self._is_wanted(file.name):
             self.staging.put(self._next(file.name), staged)
 
     def close(self) -> None:
         """Nothing is held."""
+
+    def _is_wanted(self, name: str) -> bool:
+        return self._is_recursive or "/" not in name
 
     def _next(self, name: str) -> int:
         self.names.append(f"{self._source}/{name}")

@@ -20,6 +20,7 @@ class OrderedSource(_Order):
     base_url: str = Field(default="", max_length=2000)
     glob: str = Field(default="", max_length=500)
     labels: tuple[str, ...] = ()
+    is_recursive: bool = Field(default=True, description="Of a folder: those below it as well.")
 
 
 class IngestOrder(_Order):

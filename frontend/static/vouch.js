@@ -74,6 +74,7 @@ function showOffline() {
 // After each piece of the page has arrived: say where things stand; at the end, go to the answer.
 function settle() {
   const region = result();
+  if (!region) return;
   unhide(region);
   say(region.querySelector("[data-status]")?.dataset.status);
   const end = region.querySelector("[data-focus]");

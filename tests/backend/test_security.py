@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
+from starlette.datastructures import Headers
 
+from backend.security import Perimeter
 from tests.backend.conftest import Connect
 from tests.backend.fakes import FakeAgent, says
 from tests.backend.test_ask import ANSWER, QUESTION, strong
@@ -132,3 +134,14 @@ async def test_a_request_id_fit_for_a_log_is_kept_and_another_replaced(connect: 
     assert kept.headers["x-request-id"] == "abc-123"
     made = await client.get("/healthz", headers={"x-request-id": "a b\tc"})
     assert made.headers["x-request-id"] != "a b\tc"
+
+
+@pytest.mark.parametrize(("site", "is_refused"), [("same-origin", False), ("cross-site", True)])
+def test_a_plain_form_of_our_own_hides_its_origin_but_not_its_site(
+    site: str, *, is_refused: bool
+) -> None:
+    perimeter = Perimeter(hosts=(), origins=(), limit_bytes=1000)
+    headers = Headers({"host": "127.0.0.1:8000", "origin": "null", "sec-fetch-site": site})
+    assert (perimeter.refuse("POST", "/", headers) is not None) == is_refused
+    headers = Headers({"host": "127.0.0.1:8000", "origin": "null"})
+    assert perimeter.refuse("POST", "/", headers) is not None

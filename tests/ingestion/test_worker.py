@@ -13,23 +13,20 @@ import pytest
 from pydantic import SecretStr
 
 from ingestion.broker import read_message
-from ingestion.composition import IngestionTools, open_chunker, open_fetcher
 from ingestion.errors import BrokerError
-from ingestion.records import BuildRecords
-from ingestion.settings import IngestionSettings
 from ingestion.toolbox import Toolbox
 from ingestion.worker import run_worker
 from ingestion.worker_settings import WorkerSettings
-from retrieval.opening import open_catalog, open_sparse_encoder
+from retrieval.opening import open_catalog
 from retrieval.store import Filter
-from retrieval.vectors import VectorCache
 from storage import migrate
 from storage.database import Database, database_url
 from storage.index_view import IndexView
 from storage.job_orders import GcOrder, IngestOrder, OrderedSource
 from storage.jobs import ACTIVE, JobRecord, JobStore
 from tests.ingestion.broker_rig import Rig, open_rig
-from tests.ingestion.fakes import HashEmbedder, InlineParser
+from tests.ingestion.fakes import HashEmbedder
+from tests.ingestion.hash_tools import hash_tools
 
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
@@ -89,19 +86,6 @@ class Yard:
         finally:
             await opened.store.close()
 
-    def tools(self, settings: IngestionSettings) -> IngestionTools:
-        return IngestionTools(
-            parser=InlineParser(),
-            fetcher=open_fetcher(settings),
-            embedder=self.embedder,
-            chunker=open_chunker(settings, self.embedder),
-            sparse=open_sparse_encoder(),
-            late=None,
-            catalog=open_catalog(settings),
-            vectors=VectorCache(settings.vectors_path),
-            records=BuildRecords(settings.records_dir),
-        )
-
 
 @pytest.fixture(params=["database", pytest.param("broker", marks=pytest.mark.rabbitmq)])
 async def yard(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Yard]:
@@ -120,7 +104,9 @@ async def yard(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
         database = Database(url)
         stack.push_async_callback(database.close)
         made = Yard(tmp_path, settings, database, JobStore(database), HashEmbedder(), rig)
-        working = asyncio.create_task(run_worker(settings, url, Toolbox(settings, made.tools)))
+        working = asyncio.create_task(
+            run_worker(settings, url, Toolbox(settings, hash_tools(made.embedder)))
+        )
         yield made
         working.cancel()
         with suppress(asyncio.CancelledError):
