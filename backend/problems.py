@@ -24,8 +24,8 @@ from backend.errors import (
     RecordUnavailableError,
     RequestTooLargeError,
     UnknownAskError,
-    UnknownModelError,
     UnknownJobError,
+    UnknownModelError,
 )
 from backend.pages_problem import respond_problem, wants_page
 from knowledge.errors import BuildGoneError, KnowledgeError, ToolRefusedError
