@@ -14,6 +14,7 @@ from backend import (
     api_health,
     api_ingestion,
     api_search,
+    api_tools,
     pages,
     pages_ingest,
 )
@@ -28,7 +29,9 @@ from backend.security import Perimeter, SecurityMiddleware
 from backend.services import Opener, open_services
 from backend.settings import ApiSettings
 from backend.uploads import UploadFolder
+from knowledge.forward import Forwarder
 from service.health import installed_version
+from service.tokens import TokenSigner
 
 _DESCRIPTION = (
     "Answers questions about a body of documentation, and answers only when the evidence vouches "
@@ -46,8 +49,9 @@ def create_app(settings: ApiSettings, opener: Opener = open_services) -> FastAPI
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        async with opener(settings) as services:
+        async with opener(settings) as services, open_forwarder(settings) as forwarder:
             app.state.services = services
+            app.state.forwarder = forwarder
             yield
 
     is_dev = settings.env == "dev"
@@ -66,6 +70,7 @@ def create_app(settings: ApiSettings, opener: Opener = open_services) -> FastAPI
         api_ask.router,
         api_completions.router,
         api_search.router,
+        api_tools.router,
         api_health.router,
         api_ingestion.router,
         pages_ingest.router,
@@ -79,6 +84,15 @@ def create_app(settings: ApiSettings, opener: Opener = open_services) -> FastAPI
     )
     app.state.pages = Pages(services=PageDoor(app), templates=Templates())
     return app
+
+
+def open_forwarder(settings: ApiSettings) -> Forwarder:
+    """Return what passes calls of other agents on to the tool server."""
+    return Forwarder(
+        settings.mcp_url,
+        TokenSigner(settings.signing_key.get_secret_value()),
+        timeout_seconds=settings.knowledge_timeout_seconds,
+    )
 
 
 def _install_perimeter(app: FastAPI, settings: ApiSettings) -> None:
