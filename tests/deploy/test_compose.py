@@ -23,7 +23,12 @@ class ComposeLoader(yaml.SafeLoader):
     """Knows the tag with which an override takes a value back."""
 
 
-ComposeLoader.add_constructor("!reset", lambda loader, node: loader.construct_sequence(node))
+def _construct_reset(loader: ComposeLoader, node: yaml.Node) -> list[object]:
+    """Return the value that an override takes back; only lists are taken back here."""
+    return loader.construct_sequence(cast(yaml.SequenceNode, node))
+
+
+ComposeLoader.add_constructor("!reset", _construct_reset)
 
 
 def load(name: str) -> Tree:
