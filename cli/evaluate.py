@@ -46,6 +46,7 @@ def run_retrieval(
     k: int,
     split: Split,
     ablation: bool,
+    questions: bool,
     reports: Path | None,
     as_json: bool,
 ) -> None:
@@ -65,6 +66,7 @@ def run_retrieval(
                 k=k,
                 split=split,
                 with_ladder=ablation,
+                with_questions=questions,
                 reports=reports,
                 progress=lines.show,
             )

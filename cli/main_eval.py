@@ -46,6 +46,9 @@ def retrieval(
     ablation: Annotated[
         bool, typer.Option("--ablation", help="Also measure what each stage adds.")
     ] = False,
+    questions: Annotated[
+        bool, typer.Option(help="Let the report name the questions behind the failures.")
+    ] = True,
     reports: Reports = None,
     as_json: Json = False,
 ) -> None:
@@ -54,8 +57,8 @@ def retrieval(
 
     with report_failures():
         run_retrieval(
-            folder, profile or ["default"], k=k, split=split, ablation=ablation, reports=reports,
-            as_json=as_json,
+            folder, profile or ["default"], k=k, split=split, ablation=ablation,
+            questions=questions, reports=reports, as_json=as_json,
         )  # fmt: skip
 
 

@@ -16,19 +16,9 @@ import qdrant_edge as edge
 
 from retrieval.access import Access, accesses_of
 from retrieval.chunk import DenseVector, Matrix, Point, SparseVector
-from retrieval.conditions import (
-    AnyText,
-    Either,
-    Equals,
-    Ids,
-    Missing,
-    Node,
-    Numbers,
-    OneElement,
-    Times,
-    conditions,
-)
+from retrieval.conditions import Ids, conditions
 from retrieval.errors import IndexUnavailableError, VectorError
+from retrieval.filters_edge import index_filter
 from retrieval.payload import (
     KEYWORD_FIELDS,
     TIME_FIELDS,
@@ -139,7 +129,7 @@ class EdgeStore:
         found = conditions(where, self._accesses)
         if found is None:
             return CandidateLists((), ())
-        lists = self._nearest(dense, sparse, limit, _filter(found))
+        lists = self._nearest(dense, sparse, limit, index_filter(found))
         return CandidateLists(*(tuple(sorted(each, key=_order)) for each in lists))
 
     async def measure(
@@ -149,7 +139,7 @@ class EdgeStore:
         found = conditions(where, self._accesses)
         if found is None or not chunk_ids:
             return Measured({}, {})
-        only = _filter((*found, Ids(tuple(chunk_ids))))
+        only = index_filter((*found, Ids(tuple(chunk_ids))))
         near, words = self._nearest(dense, sparse, len(chunk_ids), only)
         return Measured({c.chunk_id: c.number for c in near}, {c.chunk_id: c.number for c in words})
 
@@ -163,7 +153,7 @@ class EdgeStore:
         request = edge.QueryRequest(
             limit=len(chunk_ids),
             query=edge.Query.Nearest(rows.tolist(), using=_LATE),
-            filter=_filter((*found, Ids(tuple(chunk_ids)))),
+            filter=index_filter((*found, Ids(tuple(chunk_ids)))),
         )
         with _translated("the build has no late-interaction vectors"):
             return {str(p.id): p.score for p in self._open().query(request)}
@@ -184,7 +174,7 @@ class EdgeStore:
                 )
         else:
             records, _ = self._scroll(
-                _filter((*found, Ids(tuple(chunk_ids)))),
+                index_filter((*found, Ids(tuple(chunk_ids)))),
                 len(chunk_ids),
                 None,
                 with_vectors=with_vectors,
@@ -197,7 +187,7 @@ class EdgeStore:
         offset: edge.PointId | None = None
         while found is not None:
             records, offset = self._scroll(
-                _filter(found), _SCROLL_BATCH, offset, with_vectors=False
+                index_filter(found), _SCROLL_BATCH, offset, with_vectors=False
             )
             for record in records:
                 yield _from_record(record, where)
@@ -210,7 +200,7 @@ class EdgeStore:
         if found is None:
             return 0
         with _translated("the index cannot be counted"):
-            return self._open().count(edge.CountRequest(exact=True, filter=_filter(found)))
+            return self._open().count(edge.CountRequest(exact=True, filter=index_filter(found)))
 
     async def close(self) -> None:
         """Release the engine; further calls raise IndexUnavailableError."""
@@ -294,40 +284,6 @@ def _from_record(record: edge.Record, where: Filter) -> StoredPoint:
         np.asarray(vectors[_DENSE], dtype=np.float32),
         SparseVector(tuple(terms.indices), tuple(terms.values)),
     )
-
-
-def _filter(found: Iterable[Node]) -> edge.Filter | None:
-    must = [_condition(node) for node in found]
-    return edge.Filter(must=must) if must else None
-
-
-def _field(node: Equals | AnyText | Numbers | Times) -> edge.FieldCondition:
-    match node:
-        case Equals():
-            return edge.FieldCondition(key=node.key, match=edge.MatchValue(node.value))
-        case AnyText():
-            return edge.FieldCondition(key=node.key, match=edge.MatchAny(list(node.values)))
-        case Numbers():
-            bounds = edge.RangeFloat(gte=node.at_least, lte=node.at_most)
-            return edge.FieldCondition(key=node.key, range=bounds)
-        case Times():
-            times = edge.RangeDateTime(gte=node.at_least, lte=node.at_most)
-            return edge.FieldCondition(key=node.key, range=times)
-
-
-def _condition(node: Node) -> edge.ConditionType:
-    match node:
-        case Missing():
-            return edge.IsEmptyCondition(node.key)
-        case Ids():
-            return edge.HasIdCondition(set(node.chunk_ids))
-        case Either():
-            return edge.Filter(should=[_condition(option) for option in node.options])
-        case OneElement():
-            inner = edge.Filter(must=[_condition(leaf) for leaf in node.conditions])
-            return edge.NestedCondition(node.key, inner)
-        case _:
-            return _field(node)
 
 
 @contextmanager

@@ -16,19 +16,9 @@ from qdrant_client.http.exceptions import ApiException, ResponseHandlingExceptio
 
 from retrieval.access import Access, accesses_of
 from retrieval.chunk import DenseVector, Matrix, Point, SparseVector
-from retrieval.conditions import (
-    AnyText,
-    Either,
-    Equals,
-    Ids,
-    Missing,
-    Node,
-    Numbers,
-    OneElement,
-    Times,
-    conditions,
-)
+from retrieval.conditions import Ids, conditions
 from retrieval.errors import IndexUnavailableError
+from retrieval.filters_qdrant import index_filter
 from retrieval.payload import (
     KEYWORD_FIELDS,
     TIME_FIELDS,
@@ -135,7 +125,7 @@ class QdrantStore:
         found = conditions(where, self._accesses)
         if found is None:
             return CandidateLists((), ())
-        lists = await self._nearest(dense, sparse, limit, _filter(found))
+        lists = await self._nearest(dense, sparse, limit, index_filter(found))
         return CandidateLists(*(tuple(sorted(each, key=_order)) for each in lists))
 
     async def measure(
@@ -148,7 +138,7 @@ class QdrantStore:
         found = conditions(where, self._accesses)
         if found is None or not chunk_ids:
             return Measured({}, {})
-        only = _filter((*found, Ids(tuple(chunk_ids))))
+        only = index_filter((*found, Ids(tuple(chunk_ids))))
         near, words = await self._nearest(dense, sparse, len(chunk_ids), only)
         return Measured({c.chunk_id: c.number for c in near}, {c.chunk_id: c.number for c in words})
 
@@ -165,7 +155,7 @@ class QdrantStore:
                 query=rows.tolist(),
                 using=_LATE,
                 limit=len(chunk_ids),
-                query_filter=_filter((*found, Ids(tuple(chunk_ids)))),
+                query_filter=index_filter((*found, Ids(tuple(chunk_ids)))),
                 with_payload=False,
             )
         return {str(p.id): p.score for p in answer.points}
@@ -178,7 +168,7 @@ class QdrantStore:
         if found is None or not chunk_ids:
             return {}
         records, _ = await self._scroll(
-            _filter((*found, Ids(tuple(chunk_ids)))),
+            index_filter((*found, Ids(tuple(chunk_ids)))),
             len(chunk_ids),
             None,
             with_vectors=with_vectors,
@@ -191,7 +181,7 @@ class QdrantStore:
         offset: PointId | None = None
         while found is not None:
             records, offset = await self._scroll(
-                _filter(found), _SCROLL_BATCH, offset, with_vectors=False
+                index_filter(found), _SCROLL_BATCH, offset, with_vectors=False
             )
             for record in records:
                 yield _from_record(record, where)
@@ -205,7 +195,7 @@ class QdrantStore:
             return 0
         with translated("the collection cannot be counted"):
             counted = await self._open().count(
-                self._collection, count_filter=_filter(found), exact=True
+                self._collection, count_filter=index_filter(found), exact=True
             )
         return counted.count
 
@@ -286,40 +276,6 @@ def _from_record(record: models.Record, where: Filter) -> StoredPoint:
         np.asarray(vectors[_DENSE], dtype=np.float32),
         SparseVector(tuple(terms.indices), tuple(terms.values)),
     )
-
-
-def _filter(found: Iterable[Node]) -> models.Filter | None:
-    must = [_condition(node) for node in found]
-    return models.Filter(must=must) if must else None
-
-
-def _field(node: Equals | AnyText | Numbers | Times) -> models.FieldCondition:
-    match node:
-        case Equals():
-            return models.FieldCondition(key=node.key, match=models.MatchValue(value=node.value))
-        case AnyText():
-            return models.FieldCondition(key=node.key, match=models.MatchAny(any=list(node.values)))
-        case Numbers():
-            bounds = models.Range(gte=node.at_least, lte=node.at_most)
-            return models.FieldCondition(key=node.key, range=bounds)
-        case Times():
-            times = models.DatetimeRange.model_validate({"gte": node.at_least, "lte": node.at_most})
-            return models.FieldCondition(key=node.key, range=times)
-
-
-def _condition(node: Node) -> models.Condition:
-    match node:
-        case Missing():
-            return models.IsEmptyCondition(is_empty=models.PayloadField(key=node.key))
-        case Ids():
-            return models.HasIdCondition(has_id=list(node.chunk_ids))
-        case Either():
-            return models.Filter(should=[_condition(option) for option in node.options])
-        case OneElement():
-            inner = models.Filter(must=[_condition(leaf) for leaf in node.conditions])
-            return models.NestedCondition(nested=models.Nested(key=node.key, filter=inner))
-        case _:
-            return _field(node)
 
 
 @contextmanager

@@ -88,7 +88,13 @@ def serve_context(
 ) -> AbstractAsyncContextManager[Running]:
     token = SecretStr(CONTEXT_TOKEN)
     return serve(
-        opener=opener, sink=None, port=0, context_token=token, data_dir=tmp_path, **changes
+        opener=opener,
+        sink=None,
+        port=0,
+        registry=None,
+        context_token=token,
+        data_dir=tmp_path,
+        **changes,
     )
 
 
