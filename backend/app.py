@@ -19,6 +19,7 @@ from backend import (
     pages_ingest,
 )
 from backend.admin import AdminRule
+from backend.desk import Desk
 from backend.door import PageDoor
 from backend.ingestion_desk import DeskRules
 from backend.pages import Pages
@@ -82,7 +83,7 @@ def create_app(settings: ApiSettings, opener: Opener = open_services) -> FastAPI
         roots=settings.job_roots,
         uploads=UploadFolder(settings.uploads_dir, limit_bytes=settings.upload_limit_bytes),
     )
-    app.state.pages = Pages(services=PageDoor(app), templates=Templates())
+    app.state.pages = Pages(services=PageDoor(app), desk=Desk(app), templates=Templates())
     return app
 
 

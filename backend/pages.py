@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import ValidationError
 
-from backend import pages_feedback, pages_history, pages_source
+from backend import pages_desk, pages_feedback, pages_history, pages_source
 from backend.contract import AskRequest, AskResponse
 from backend.events import Done
 from backend.pages_context import Pages, PagesHere
@@ -34,6 +34,7 @@ router = APIRouter(include_in_schema=False)
 router.include_router(pages_source.router)
 router.include_router(pages_feedback.router)
 router.include_router(pages_history.router)
+router.include_router(pages_desk.router)
 
 _STATIC_CACHE = "public, max-age=31536000, immutable"
 _logger = get_logger(__name__)

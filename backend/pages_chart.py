@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from backend.what_if import Rates
+
 WIDTH = 640
 MARGIN = 24
 _TICKS = 5
+_RATES_BOTTOM = 170.0
+_RATES_HEIGHT = 140.0
 _LABEL_HALF_WIDTH = 60
 
 
@@ -49,6 +53,19 @@ class SpreadChart:
     answerable_xs: tuple[float, ...]
     unanswerable_xs: tuple[float, ...]
     best_x: float
+    ticks: tuple[Label, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RatesChart:
+    """Two curves over the threshold as points of polylines, and the threshold looked at."""
+
+    left: float
+    right: float
+    leak: str
+    over_refusal: str
+    threshold_x: float
+    threshold: Label
     ticks: tuple[Label, ...]
 
 
@@ -95,6 +112,33 @@ def draw_verdict(
         best_x=None if best is None else axis.place(best),
         best=None if best is None else axis.label(best),
         passage_xs=tuple(axis.place(cosine) for cosine in passages),
+        ticks=axis.ticks(),
+    )
+
+
+def draw_rates(points: Sequence[Rates], threshold: float) -> RatesChart:
+    """Lay out mistakes over the threshold, from 0 to 1.
+
+    Args:
+        points: In order of their thresholds.
+        threshold: The one looked at, in [0, 1].
+    """
+    axis = _Axis(0.0)
+
+    def line(pairs: Sequence[tuple[float, float | None]]) -> str:
+        return " ".join(
+            f"{axis.place(x)},{_RATES_BOTTOM - y * _RATES_HEIGHT:.1f}"
+            for x, y in pairs
+            if y is not None
+        )
+
+    return RatesChart(
+        left=axis.left,
+        right=axis.right,
+        leak=line([(point.threshold, point.leak) for point in points]),
+        over_refusal=line([(point.threshold, point.over_refusal) for point in points]),
+        threshold_x=axis.place(threshold),
+        threshold=axis.label(threshold),
         ticks=axis.ticks(),
     )
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from backend.desk_ports import DeskServices
 from backend.pages_ports import PageServices
 from backend.pages_templates import Templates
 
@@ -16,6 +17,7 @@ class Pages:
     """Services and templates; ``app.state.pages`` holds them."""
 
     services: PageServices
+    desk: DeskServices
     templates: Templates
 
 

@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.contract import AbstentionReason, AskResponse, FidelityVerdict, Status
+from backend.labelled_set import LABELS
 from backend.pages_context import Pages, PagesHere
 from backend.pages_problem import respond_problem
 from backend.pages_view import view_answer
@@ -130,6 +131,8 @@ async def show_trace(request: Request, pages: PagesHere, ask_id: str) -> HTMLRes
     return pages.templates.respond(
         "record.html",
         record=record,
+        labels=LABELS,
+        label=await pages.desk.label_of(ask_id),
         view=view_answer(response, str(request.base_url), await pages.services.spread()),
     )
 

@@ -11,7 +11,14 @@ from pydantic import JsonValue
 from agent.sufficiency import Sufficiency
 from backend.caller import Caller
 from backend.contract import AskRequest
-from knowledge.contracts import AuditPage, ContentChange, IndexInfo, Measurement, SearchTrace
+from knowledge.contracts import (
+    AuditPage,
+    ContentChange,
+    Embeddings,
+    IndexInfo,
+    Measurement,
+    SearchTrace,
+)
 from knowledge.tools import KnowledgeTools
 from service.tokens import Claims
 
@@ -46,6 +53,10 @@ class Knowledge(Protocol):
         explain: str = "",
     ) -> SearchTrace:
         """Search like ``search_kb``; return the order after every stage, and explain a chunk."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        """Return unit vectors of texts by the index's own model."""
         ...
 
     async def ping(self) -> None:

@@ -8,6 +8,7 @@ from storage.calibrations import CalibrationRecord
 from storage.feedback import FeedbackRecord
 from storage.index_view import IndexViewRecord, SourceRecord, WorkerRecord
 from storage.jobs import JobRecord, TaskRecord
+from storage.labels import LabelRecord
 from storage.schema import Table
 
 TABLES = (
@@ -15,6 +16,7 @@ TABLES = (
     AuditEntry,
     CalibrationRecord,
     FeedbackRecord,
+    LabelRecord,
     JobRecord,
     TaskRecord,
     WorkerRecord,

@@ -13,6 +13,7 @@ from knowledge.contracts import (
     AuditPage,
     AuditRow,
     ContentChange,
+    Embeddings,
     Explanation,
     IndexInfo,
     Measurement,
@@ -97,6 +98,12 @@ class FakeKnowledge:
         kind = "returned" if explain in ids else "not_retrieved"
         told = Explanation(chunk_id=explain, kind=kind, detail="As it is.") if explain else None
         return SearchTrace(result=result, stages=StageOrder(selected=ids), explanation=told)
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        if self.index_failure is not None:
+            raise self.index_failure
+        vectors = tuple((1.0, 0.0) if "SSO" in text else (0.0, 1.0) for text in texts)
+        return Embeddings(model=self.index.embedding_model, dimension=2, vectors=vectors)
 
     async def ping(self) -> None:
         if self.index_failure is not None:

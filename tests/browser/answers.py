@@ -14,7 +14,7 @@ from backend.contract import (
     Span,
     ToolCallView,
 )
-from knowledge.contracts import FilteredHit, IndexInfo, Signals, Source
+from knowledge.contracts import FilteredHit, IndexInfo, SearchHit, SearchResult, Signals, Source
 from storage.asks import AskRecord
 
 WITH_TEXT = (
@@ -399,7 +399,16 @@ def find_passage(chunk_id: str) -> Source:
 
 def make_record(response: AskResponse) -> AskRecord:
     """Return the record of an answer, as the service keeps it."""
-    hits = [chunk.model_dump(mode="json") for chunk in response.retrieved_chunks]
+    fields = set(SearchHit.model_fields)
+    search = SearchResult(
+        query=response.search_question,
+        hits=tuple(
+            SearchHit.model_validate(chunk.model_dump(include=fields))
+            for chunk in response.retrieved_chunks
+        ),
+        signals=response.guard.signals,
+        index=response.index,
+    )
     calls = [call.model_dump(mode="json") for call in response.agent.tool_calls]
     return AskRecord.model_validate(
         {
@@ -423,7 +432,9 @@ def make_record(response: AskResponse) -> AskRecord:
             "build": response.index.build,
             "response": response.model_dump(mode="json", by_alias=True),
             "verdict": response.guard.model_dump(mode="json"),
-            "searches": [{"text": response.search_question, "search": {"hits": hits}}],
+            "searches": [
+                {"text": response.search_question, "search": search.model_dump(mode="json")}
+            ],
             "tool_calls": calls,
             "prompt": [{"role": "system", "content": "Answer only from the passages."}],
             "audit": [

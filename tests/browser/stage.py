@@ -17,6 +17,7 @@ from backend.events import (
     StageEvent,
     VerdictReached,
 )
+from backend.guard import FixedRule, Rule
 from backend.pages import Pages, router
 from backend.pages_ports import Holdings, Spread
 from backend.pages_templates import Templates
@@ -25,7 +26,9 @@ from knowledge.contracts import SearchHit, Source
 from knowledge.errors import KnowledgeUnavailableError, ToolRefusedError
 from storage.ask_search import AskFilter
 from storage.asks import AskRecord
+from storage.labels import LabelledAsk, LabelRecord
 from tests.browser.answers import (
+    ATTACK,
     find_passage,
     make_answer,
     make_calibrated_answer,
@@ -134,6 +137,52 @@ class StagedServices:
         return True
 
 
+class StagedDesk:
+    """A desk over the answers made by hand; one of them is labelled."""
+
+    def __init__(self) -> None:
+        self.labels = {
+            ANSWERS[1].id: LabelRecord(ask_id=ANSWERS[1].id, label="right", reviewer="me"),
+            ANSWERS[2].id: LabelRecord(
+                ask_id=ANSWERS[2].id, label="should_have_refused", reviewer="me", comment=ATTACK
+            ),
+        }
+
+    async def label_of(self, ask_id: str) -> LabelRecord | None:
+        return self.labels.get(ask_id)
+
+    async def keep_label(self, ask_id: str, *, label: str, comment: str, request: Request) -> bool:
+        self.labels[ask_id] = LabelRecord(ask_id=ask_id, label=label, comment=comment)
+        return any(answer.id == ask_id for answer in ANSWERS)
+
+    async def labelled(self, request: Request) -> Sequence[LabelledAsk]:
+        return [
+            LabelledAsk(make_record(answer), self.labels[answer.id])
+            for answer in ANSWERS
+            if answer.id in self.labels
+        ]
+
+    async def recorded(self, status: str, request: Request) -> Sequence[AskRecord]:
+        records = [make_record(answer) for answer in ANSWERS if status in {"", answer.status}]
+        if status == "abstained":
+            hostile = make_record(
+                make_refusal().model_copy(
+                    update={
+                        "search_question": ATTACK,
+                        "retrieved_chunks": make_hostile_answer().retrieved_chunks,
+                    }
+                )
+            )
+            records.append(hostile)
+        return records
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        return [(1.0, 0.0) if "egg" in text else (0.0, 1.0) for text in texts]
+
+    async def rule(self) -> Rule:
+        return FixedRule(0.45, is_default=True)
+
+
 def choose(question: str) -> AskResponse:
     words = {"egg": ANSWERS[1], "attack": ANSWERS[2], "calibrated": ANSWERS[3], "vague": ANSWERS[4]}
     return next((answer for word, answer in words.items() if word in question), ANSWERS[0])
@@ -149,7 +198,7 @@ def to_hit(response: AskResponse) -> list[SearchHit]:
 
 def create_stage(services: StagedServices) -> FastAPI:
     app = FastAPI()
-    app.state.pages = Pages(services=services, templates=Templates())
+    app.state.pages = Pages(services=services, desk=StagedDesk(), templates=Templates())
     app.include_router(router)
     install_problem_handlers(app)
     return app

@@ -70,6 +70,8 @@ PAGES: dict[str, tuple[str, Callable[[Visit], None]]] = {
     "history": ("/history", show_nothing),
     "follow": (f"/history/{make_answer().id}", show_all),
     "follow-refusal": (f"/history/{make_refusal().id}", show_all),
+    "gaps": ("/gaps", show_nothing),
+    "what-if": ("/what-if?threshold=0.1", show_nothing),
     "source": (f"/sources/{IDS[1]}#passage", show_nothing),
     "missing": ("/a/nope", show_missing),
 }
@@ -95,7 +97,19 @@ def test_page_has_no_accessibility_violation(
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1024, 2560, 3840])
 @pytest.mark.parametrize(
-    "name", ["home", "answer", "refusal", "asked-back", "glossary", "history", "follow", "source"]
+    "name",
+    [
+        "home",
+        "answer",
+        "refusal",
+        "asked-back",
+        "glossary",
+        "history",
+        "follow",
+        "gaps",
+        "what-if",
+        "source",
+    ],
 )
 def test_page_never_scrolls_sideways(
     open_page: OpenPage, stage: Stage, name: str, width: int
@@ -129,10 +143,12 @@ def test_text_of_others_runs_nothing_and_fetches_nothing(
     streamed.page.keyboard.press("Enter")
     streamed.page.wait_for_selector("#result [data-done]")
     recorded = open_page(f"{stage.url}/a/{hostile.id}")
+    gaps = open_page(f"{stage.url}/gaps")
+    what_if = open_page(f"{stage.url}/what-if?threshold=0.999")
     asked_back = open_page(f"{stage.url}/a/{make_clarification().id}")
     followed = open_page(f"{stage.url}/history/{hostile.id}")
     listed = open_page(f"{stage.url}/history")
-    for visit in (streamed, recorded, asked_back, followed, listed):
+    for visit in (streamed, recorded, asked_back, followed, listed, gaps, what_if):
         visit.page.wait_for_load_state("networkidle")
         assert "owned" not in visit.page.evaluate("window.document.title.split('·').pop()")
         assert all(url.startswith(stage.url) for url in visit.requests)
