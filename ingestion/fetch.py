@@ -105,7 +105,7 @@ class Fetcher:
                 )
         except httpx.HTTPStatusError as error:
             raise SourceError(f"{url}: HTTP {error.response.status_code}") from error
-        except (httpx.HTTPError, httpx.InvalidURL, KeyError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, KeyError, ValueError) as error:
             raise SourceError(f"{url}: {type(error).__name__}: {error}") from error
 
     def _robots_of(self, url: str) -> RobotFileParser:

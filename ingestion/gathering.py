@@ -10,7 +10,7 @@ from typing import Protocol
 
 from ingestion.cleaning import Cleaned, clean
 from ingestion.document import ParsedDocument
-from ingestion.errors import VanishedError
+from ingestion.errors import EmptyRunError, SourceError, VanishedError
 from ingestion.reading import ReadFile
 from ingestion.records import BuildRecords, DocumentRecord, document_digest
 from ingestion.report import DocumentReport, DocumentState, Progress, ProgressEvent
@@ -85,15 +85,19 @@ class Gatherer:
         """Return the documents of these sources and of all others of the build in force.
 
         Raises:
-            SourceError: A source is not there.
+            SourceError: A source is not there, or its places differ in their labels.
+            EmptyRunError: Nothing came out of a source.
             VanishedError: Too much of a source is gone.
             CarryOverError: Another source cannot be kept.
         """
         gathered = Gathered()
+        named: dict[str, list[Source]] = {}
         for source in sources:
-            await self._read(source, previous, gathered)
+            named.setdefault(source.name, []).append(source)
+        for places in named.values():
+            await self._read(places, previous, gathered)
         if previous:
-            replaced = {source.name for source in sources} | set(removed)
+            replaced = named.keys() | set(removed)
             for name in sorted(previous.sources.keys() - replaced):
                 records = await asyncio.to_thread(
                     self.records.carried, previous.build, name, self.chunking
@@ -103,25 +107,35 @@ class Gatherer:
                 )
         return gathered
 
-    async def _read(self, source: Source, previous: Manifest | None, gathered: Gathered) -> None:
+    async def _read(
+        self, places: Sequence[Source], previous: Manifest | None, gathered: Gathered
+    ) -> None:
+        """Read all places of one name: they are one source, which is replaced as a whole."""
+        source = places[0]
+        if any(place.labels != source.labels for place in places):
+            raise SourceError(f"source {source.name!r} cannot have different labels in its places")
         known: Mapping[str, DocumentRecord] = {}
         if previous:
             known = await asyncio.to_thread(self.records.read, previous.build, source.name)
-        files = await self._files(source)
+        files = _joined([await self._files(place) for place in places])
         documents = [document for file in files for document in file.documents]
         cleaned = Cleaned(tuple(documents), {}, {})
         if source.kind != "reference":  # its topics are sections: two may well have one text
             cleaned = await asyncio.to_thread(clean, documents)
-        gathered.left_out += _left_out(source, files, cleaned)
+        left_out = _left_out(source, files, cleaned)
+        gathered.left_out += left_out
         dropped = {d.document_id: file.dropped for file in files for d in file.documents}
+        chunks = 0
         for document in cleaned.documents:
             count = cleaned.boilerplate.get(document.document_id, 0)
             extra = {"boilerplate": count} if count else {}
-            gathered.documents.append(
-                await asyncio.to_thread(
-                    self._chunk, source, document, {**dropped[document.document_id], **extra}, known
-                )
+            made = await asyncio.to_thread(
+                self._chunk, source, document, {**dropped[document.document_id], **extra}, known
             )
+            gathered.documents.append(made)
+            chunks += len(made.record.drafts)
+        if not chunks and (left_out or not known):
+            raise EmptyRunError(nothing_came_out(left_out, source.name))
         gone = sorted(known.keys() - {d.document_id for d in cleaned.documents})
         self._check_vanished(source, len(gone), len(known))
         gathered.vanished += [f"{source.name}/{document_id}" for document_id in gone]
@@ -171,6 +185,27 @@ class Gatherer:
             drafts=chunked.drafts,
         )
         return GatheredDocument(record, "changed" if before else "new", dropped)
+
+
+def nothing_came_out(left_out: Sequence[DocumentReport], source: str = "") -> str:
+    """Return what to tell when there is no chunk, of one source or of all."""
+    reasons = "; ".join(f"{report.document_id}: {report.reason}" for report in left_out)
+    where = f"source {source!r}" if source else "these sources"
+    return f"no chunk came out of {where}" + (f" ({reasons})" if reasons else "")
+
+
+def _joined(places: Sequence[Sequence[ReadFile]]) -> list[ReadFile]:
+    """Return the files of all places; of two documents with one name the first place's is kept."""
+    seen: set[str] = set()
+    joined: list[ReadFile] = []
+    for files in places:
+        ids = {document.document_id for file in files for document in file.documents}
+        for file in files:
+            is_taken = any(document.document_id in seen for document in file.documents)
+            reason = "another place of this source has a document of this name"
+            joined.append(ReadFile(file.name, reason=reason) if is_taken else file)
+        seen |= ids
+    return joined
 
 
 def _left_out(source: Source, files: Sequence[ReadFile], cleaned: Cleaned) -> list[DocumentReport]:

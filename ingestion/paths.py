@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ingestion.errors import SourceError
@@ -35,7 +35,12 @@ def check_path(location: str, roots: Sequence[Path]) -> Path:
 
 
 def files_under(
-    folder: Path, suffixes: frozenset[str], *, glob: str = "", left_out: str = ""
+    folder: Path,
+    suffixes: frozenset[str],
+    *,
+    glob: str = "",
+    left_out: str = "",
+    on_closed: Callable[[OSError], None] | None = None,
 ) -> Iterator[Path]:
     """Yield the readable files of a folder in order, hidden ones and linked folders left out.
 
@@ -44,8 +49,9 @@ def files_under(
         suffixes: Endings to look for, lower case, with the dot.
         glob: Pattern of names relative to the folder; empty takes all.
         left_out: Pattern of names that are not taken; empty leaves none out.
+        on_closed: Told of each folder that cannot be looked into; None passes over it.
     """
-    for directory, folders, names in os.walk(folder, followlinks=False):
+    for directory, folders, names in os.walk(folder, followlinks=False, onerror=on_closed):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(directory) / name

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from ingestion.document import Parsed, ParsedDocument, RawContent
 from ingestion.errors import UnreadableError
@@ -86,14 +88,24 @@ class SourceReader:
         if root.is_file():
             yield self._file(source, root, root.name)
             return
-        for path in files_under(root, SUFFIXES, glob=source.glob, left_out=source.left_out):
+        closed: list[OSError] = []
+        for path in files_under(
+            root, SUFFIXES, glob=source.glob, left_out=source.left_out, on_closed=closed.append
+        ):
             yield self._file(source, path, path.relative_to(root).as_posix())
+        for error in closed:
+            name = Path(str(error.filename)).relative_to(root).as_posix()
+            yield ReadFile(f"{_shown(name)}/", reason=f"cannot be looked into: {error.strerror}")
 
     def _file(self, source: Source, path: Path, name: str) -> ReadFile:
+        if name != _shown(name):
+            return ReadFile(_shown(name), reason="a name that is no text")
         if path.is_symlink():
             return ReadFile(name, reason="a symbolic link, which is not followed")
         try:
             status = path.stat()
+            if not stat.S_ISREG(status.st_mode):  # reading a pipe would wait for its other end
+                return ReadFile(name, reason="a pipe or device, not a file")
             if status.st_size > self.fetcher.limits.most_bytes:
                 return ReadFile(name, reason=f"larger than {self.fetcher.limits.most_bytes} bytes")
             data = path.read_bytes()
@@ -107,7 +119,34 @@ class SourceReader:
             parsed = self.parser.parse(content)
         except UnreadableError as error:
             return ReadFile(content.document_id, reason=str(error))
-        return ReadFile(content.document_id, parsed.documents, parsed.dropped)
+        documents = tuple(with_own_address(document, content) for document in parsed.documents)
+        return ReadFile(content.document_id, documents, parsed.dropped)
+
+
+def with_own_address(document: ParsedDocument, content: RawContent) -> ParsedDocument:
+    """Return the document; an address it gives itself stays only if a reader may follow it.
+
+    Front matter, feeds and the like say where their text is published. That is a page of the web
+    or a path, never a script, a file of the reader's or data.
+    """
+    if document.url.startswith(content.url) or _is_page(document.url):
+        return document
+    return replace(document, url=content.url)
+
+
+def _is_page(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    if parts.scheme in {"http", "https"}:
+        return bool(parts.hostname)
+    return not parts.scheme and not parts.netloc
+
+
+def _shown(name: str) -> str:
+    """Return a name with a mark for each byte of it that is no text."""
+    return name.encode("utf-8", "replace").decode("utf-8")
 
 
 def file_url(source: Source, name: str) -> str:

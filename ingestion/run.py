@@ -17,7 +17,7 @@ from ingestion.dedup import Deduplicated, deduplicate
 from ingestion.embedding import embed_passages
 from ingestion.errors import EmptyRunError
 from ingestion.exclusive import exclusive
-from ingestion.gathering import Gathered, Gatherer, Reader
+from ingestion.gathering import Gathered, Gatherer, Reader, nothing_came_out
 from ingestion.header import HEADER_FORMAT
 from ingestion.reading import SourceReader
 from ingestion.report import DocumentReport, IngestReport, Progress, ProgressEvent
@@ -47,7 +47,7 @@ async def ingest(
         expect: How many chunks the new build should hold; anything else fails the run.
 
     Raises:
-        IngestionError: Nothing came out, a source is not there, or the build is not whole.
+        IngestionError: Nothing came out of a source, one is not there, or the build is not whole.
         RetrievalError: The model or the index cannot be used.
     """
     tools = await asyncio.to_thread(open_tools, settings)
@@ -94,7 +94,7 @@ async def run(
         deduplicate, [document.record for document in gathered.documents]
     )
     if not unique.chunks:
-        raise EmptyRunError(_nothing_came_out(gathered))
+        raise EmptyRunError(nothing_came_out(gathered.left_out))
     stamp = make_stamp(
         tools.embedder,
         tools.sparse,
@@ -167,11 +167,6 @@ async def _publish(
         expect=expect,
     )
     return manifest, embedded.computed
-
-
-def _nothing_came_out(gathered: Gathered) -> str:
-    reasons = "; ".join(f"{report.document_id}: {report.reason}" for report in gathered.left_out)
-    return "no chunk came out of these sources" + (f" ({reasons})" if reasons else "")
 
 
 def _reports(gathered: Gathered, unique: Deduplicated) -> Iterator[DocumentReport]:

@@ -35,8 +35,8 @@ def read_site(url: str, fetcher: Fetcher) -> Iterator[RawContent | tuple[str, st
         yield first
         return
     deadline = time.monotonic() + fetcher.limits.site_seconds
-    host = urlsplit(first.url).hostname
-    wanted = [link for link in dict.fromkeys(links) if urlsplit(link).hostname == host]
+    host = _host(first.url)
+    wanted = [link for link in dict.fromkeys(links) if _host(link) == host]
     for number, link in enumerate(wanted):
         if number >= fetcher.limits.most_pages:
             yield link, f"beyond the {fetcher.limits.most_pages} pages a source may have"
@@ -55,11 +55,27 @@ def _links(content: RawContent, fetcher: Fetcher) -> list[str] | None:
     path = urlsplit(content.url).path.lower()
     if path.endswith(("/llms.txt", "llms.txt")) and not path.endswith("llms-full.txt"):
         found = _LINK.findall(decode(content.data))
-        return [urljoin(content.url, link).partition("#")[0] for link in found]
+        joined = [_joined(content.url, link).partition("#")[0] for link in found]
+        return [link for link in joined if link]
     data = _unpacked(content.data, fetcher.limits.most_bytes)
     if b"<urlset" in data[:2000] or b"<sitemapindex" in data[:2000]:
         return _sitemap(data, fetcher, [_MOST_SITEMAPS])
     return None
+
+
+def _host(url: str) -> str | None:
+    """Return the host of an address; None for one that is malformed, as those of others may be."""
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+def _joined(base: str, link: str) -> str:
+    try:
+        return urljoin(base, link)
+    except ValueError:
+        return ""
 
 
 def _sitemap(data: bytes, fetcher: Fetcher, left: list[int]) -> list[str]:

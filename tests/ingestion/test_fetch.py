@@ -149,6 +149,8 @@ def test_other_spellings_of_loopback_are_refused_after_resolving(host: str) -> N
         "file:///etc/passwd",
         "//169.254.169.254/latest/",
         "http://[::ffff:10.0.0.1]/",
+        "http://[",
+        "http://docs.example:port/",
     ],
 )
 def test_a_redirect_inside_is_refused(target: str) -> None:
@@ -251,6 +253,19 @@ def test_a_sitemap_leads_to_the_pages_of_its_own_host() -> None:
         "http://docs.example/a",
         "http://docs.example/gone: http://docs.example/gone: HTTP 404",
     ]
+
+
+def test_malformed_addresses_of_a_site_are_passed_over() -> None:
+    urls = "<url><loc>http://[</loc></url><url><loc>http://docs.example/a</loc></url>"
+    web = Web(
+        {
+            "http://docs.example/sitemap.xml": f"<urlset>{urls}</urlset>",
+            "http://docs.example/llms.txt": "- [Odd](http://[)\n- [Page](/a)\n",
+            "http://docs.example/a": "page a",
+        }
+    )
+    for index in ("sitemap.xml", "llms.txt"):
+        assert pages(fetcher(web), f"http://docs.example/{index}") == ["http://docs.example/a"]
 
 
 def test_llms_txt_is_followed_and_the_number_of_pages_is_bounded() -> None:

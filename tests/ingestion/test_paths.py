@@ -53,3 +53,9 @@ def test_a_folder_is_walked_without_hidden_files_and_linked_folders(root: Path) 
     assert found == ["docs/a.md", "docs/sub/b.md"]
     matched = files_under(root, frozenset({".md"}), glob="sub/*.md")
     assert [path.name for path in matched] == ["b.md"]
+
+
+def test_a_folder_that_cannot_be_looked_into_is_told(root: Path) -> None:
+    closed: list[OSError] = []
+    assert not list(files_under(root / "gone", frozenset({".md"}), on_closed=closed.append))
+    assert [error.filename for error in closed] == [str(root / "gone")]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -195,6 +196,76 @@ async def test_a_run_without_a_chunk_fails_with_the_reasons(bench: Bench) -> Non
     with pytest.raises(EmptyRunError, match=r"empty\.md: empty file"):
         await bench.ingest(docs)
     assert await bench.tools.catalog.current() is None
+
+
+@pytest.mark.parametrize("name", ["empty.md", "picture.png"])
+async def test_a_source_nothing_comes_out_of_fails_beside_others(bench: Bench, name: str) -> None:
+    await bench.ingest(bench.write("a.md", "# Alpha\n\nThe first fact.\n"))
+    before = await bench.tools.catalog.current()
+    with pytest.raises(EmptyRunError, match="no chunk came out of source 'other'"):
+        await bench.ingest(bench.write(name, "", folder="other"))
+    assert await bench.tools.catalog.current() == before
+
+
+async def test_a_source_whose_last_document_is_gone_leaves_the_index(bench: Bench) -> None:
+    await bench.ingest(bench.write("a.md", "# Alpha\n\nThe first fact.\n"))
+    other = bench.write("b.md", "# Beta\n\nThe second fact.\n", folder="other")
+    await bench.ingest(other)
+    (bench.root / "other" / "b.md").write_bytes(b"\x00\x01\x02")
+    with pytest.raises(EmptyRunError, match=r"source 'other' \(b\.md: "):
+        await bench.ingest(other)
+    (bench.root / "other" / "b.md").unlink()
+    report = await bench.ingest(other)
+    assert report.vanished == ("other/b.md",)
+    assert set(await bench.chunks()) == {"The first fact."}
+
+
+async def test_two_places_of_one_name_are_one_source(bench: Bench) -> None:
+    first = replace(bench.write("a.md", "# Alpha\n\nThe first fact.\n"), name="book")
+    bench.write("a.md", "# Other\n\nA fact under a name taken.\n", folder="more")
+    second = bench.write("b.md", "# Beta\n\nThe second fact.\n", folder="more")
+    second = replace(second, name="book")
+    for _ in range(2):
+        report = await bench.ingest(first, second)
+        assert report.vanished == ()
+        assert set(await bench.chunks()) == {"The first fact.", "The second fact."}
+        assert [(d.document_id, d.reason[:13]) for d in report.unreadable] == [
+            ("a.md", "another place")
+        ]
+    with pytest.raises(SourceError, match="different labels"):
+        await bench.ingest(first, replace(second, labels=("staff",)))
+
+
+async def test_what_cannot_be_read_in_a_folder_is_listed(bench: Bench) -> None:
+    docs = bench.write("a.md", "# Alpha\n\nThe first fact.\n")
+    folder = bench.root / "docs"
+    os.mkfifo(folder / "pipe.md")
+    (folder / os.fsdecode(b"caf\xe9.md")).write_text("# Gamma\n\nThe third fact.\n")
+    report = await bench.ingest(docs)
+    assert [(d.document_id, d.reason) for d in report.unreadable] == [
+        ("caf?.md", "a name that is no text"),
+        ("pipe.md", "a pipe or device, not a file"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "//evil.example/x",
+                "http://[", " JavaScript:alert(1)"],
+)  # fmt: skip
+async def test_a_page_cannot_name_an_address_that_is_no_page(bench: Bench, address: str) -> None:
+    text = f'---\nurl: "{address}"\n---\n# Alpha\n\nThe first fact.\n'
+    await bench.ingest(bench.write("a.md", text))
+    assert [chunk.occurrences[0].source_url for chunk in (await bench.chunks()).values()] == [
+        "file:docs/a.md#alpha"
+    ]
+
+
+async def test_a_page_may_name_the_page_it_is_published_as(bench: Bench) -> None:
+    text = "---\nurl: https://docs.example/alpha\n---\n# Alpha\n\nThe first fact.\n"
+    await bench.ingest(bench.write("a.md", text))
+    assert [chunk.occurrences[0].source_url for chunk in (await bench.chunks()).values()] == [
+        "https://docs.example/alpha#alpha"
+    ]
 
 
 async def test_a_run_that_breaks_leaves_the_build_in_force(bench: Bench) -> None:
