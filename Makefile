@@ -4,13 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 export VOUCH_PORT ?= 8000
 
-.PHONY: run test measure check format lock assets clean
+.PHONY: run test torture measure check format lock assets clean
 
 run: $(VENV)/.runtime assets
 	@exec $(BIN)/vouch up
 
 test: $(VENV)/.test assets
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# The worker is killed a hundred times for each queue.
+torture: $(VENV)/.test
+	VOUCH_TORTURE_ROUNDS=100 $(BIN)/python -m pytest -s tests/faults/test_worker_torture.py
 
 # What `vouch eval` and `vouch calibrate` need beyond serving.
 measure: $(VENV)/.test

@@ -9,7 +9,10 @@ from typing import TypeVar
 from rich.table import Table
 
 from cli.console import out, print_json
+from cli.ingest import ProgressLines
+from ingestion.rebuilding import EngineName, rebuild, target_settings
 from ingestion.settings import IngestionSettings
+from ingestion.switching import publish_build
 from ingestion.verify import Expectation, Verification, verify
 from retrieval.catalog import Catalog
 from retrieval.errors import IndexUnavailableError
@@ -43,6 +46,31 @@ def run_rollback() -> None:
     """
     manifest = asyncio.run(_with_catalog(lambda catalog: catalog.rollback()))
     out.print(f"build {manifest.build} of {manifest.created_at} is in force")
+
+
+def run_publish(build: str) -> None:
+    """Put a build in force.
+
+    Raises:
+        UnknownBuildError: There is none of that name.
+    """
+    asyncio.run(_with_catalog(lambda catalog: publish_build(catalog, build)))
+    out.print(f"build {build} is in force")
+
+
+def run_rebuild(engine: EngineName, to: str) -> None:
+    """Make the build in force anew, here or elsewhere.
+
+    Raises:
+        IngestionError: Engine and place do not go together, or something is not kept any more.
+        RetrievalError: An index cannot be used.
+    """
+    settings = IngestionSettings()
+    target = target_settings(settings, engine, to)
+    with ProgressLines() as lines:
+        manifest = asyncio.run(rebuild(settings, target, lines.show))
+    place = target.qdrant_url or target.data_dir
+    out.print(f"build {manifest.build} is in force in {place}: {manifest.chunks} chunks")
 
 
 def run_gc(keep: int) -> None:

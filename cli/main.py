@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli import main_eval
+from cli import main_builds, main_eval
 from cli.failures import report_failures
 
 app = typer.Typer(
@@ -64,6 +64,15 @@ def mcp(
 def worker() -> None:
     """Run jobs of the ingestion, from the database or from RabbitMQ. `vouch up` starts one."""
     from ingestion.worker import main
+
+    with report_failures():
+        raise typer.Exit(main())
+
+
+@app.command(rich_help_panel="Serve")
+def embeddings() -> None:
+    """Run the embedding service, for machines without models."""
+    from retrieval.embedding_service import main
 
     with report_failures():
         raise typer.Exit(main())
@@ -133,37 +142,7 @@ def verify(
 
 
 app.add_typer(main_eval.app, name="eval", rich_help_panel="Measure")
-builds = typer.Typer(no_args_is_help=True, help="List, roll back and clean up builds of the index.")
-app.add_typer(builds, name="builds", rich_help_panel="Documents")
-
-
-@builds.command("list")
-def builds_list(
-    *, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False
-) -> None:
-    """List every complete build; the one in force is marked."""
-    from cli.builds import run_list
-
-    with report_failures():
-        run_list(as_json=as_json)
-
-
-@builds.command("rollback")
-def builds_rollback() -> None:
-    """Put the build before the one in force back in force."""
-    from cli.builds import run_rollback
-
-    with report_failures():
-        run_rollback()
-
-
-@builds.command("gc")
-def builds_gc(keep: Annotated[int, typer.Option(min=1, help="Builds to keep.")] = 3) -> None:
-    """Remove old builds and what interrupted runs left behind."""
-    from cli.builds import run_gc
-
-    with report_failures():
-        run_gc(keep)
+app.add_typer(main_builds.app, name="builds", rich_help_panel="Documents")
 
 
 @app.command(rich_help_panel="Ask")

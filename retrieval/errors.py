@@ -9,6 +9,7 @@ Tree:
       InputTooLongError       a query is longer than the embedder can read even in pieces
       UnknownChunkError       no visible chunk has this id
       BadRequestError         an unknown profile, filter field or cursor
+      ServiceBusyError        the embedding service has no place for another call
       RerankError             the reranker failed; the fused order stands
       VectorError             a vector has the wrong dimension, no length, or NaN
 """
@@ -76,3 +77,9 @@ class RerankError(RetrievalError):
     """The reranker failed, was late, or answered nonsense; the fused order stands."""
 
     code = "rerank_failed"
+
+
+class ServiceBusyError(RetrievalError):
+    """The embedding service has no place for another call."""
+
+    code = "service_busy"

@@ -12,17 +12,19 @@ from retrieval.builds import BuildCatalog
 from retrieval.catalog import Catalog, check_stamp
 from retrieval.embedding import DenseEmbedder, FastembedEmbedder
 from retrieval.engine import Engine
-from retrieval.errors import IndexUnavailableError, RetrievalError
+from retrieval.errors import IndexUnavailableError, ModelUnavailableError, RetrievalError
 from retrieval.late import FastembedLateEmbedder, LateEmbedder
 from retrieval.manifest import Manifest, Stamp
 from retrieval.metrics import RetrievalMetrics
-from retrieval.models import resolve_model
+from retrieval.models import DEFAULT_MODEL, MODEL_TABLE, resolve_model
 from retrieval.profiles import IngestionProfile, Profile, load_profiles, profile_named
 from retrieval.query_embedding import QueryEmbedder
+from retrieval.remote import OpenAiEmbedder, RemoteCaller, RemoteEmbedder
 from retrieval.serving import ServingBuilds
 from retrieval.settings import RetrievalSettings
 from retrieval.sparse import Bm25Encoder, SparseEncoder
 from retrieval.sparse_models import FastembedSparseEncoder
+from retrieval.tokens import Tokenizer
 from retrieval.vectors import VectorCache
 
 # What a reader of a build depends on; chunker and header format concern only who makes it.
@@ -49,6 +51,38 @@ def open_profile(settings: RetrievalSettings) -> Profile:
 
 
 def open_embedder(settings: RetrievalSettings) -> DenseEmbedder:
+    """Reach or load the dense model; blocks for about a second.
+
+    Raises:
+        ModelUnavailableError: It is neither on this machine nor on the one configured.
+    """
+    url = (settings.dense_url or settings.embedding_url).rstrip("/")
+    if not url:
+        return open_local_embedder(settings)
+    caller = RemoteCaller(
+        url,
+        timeout_seconds=settings.embedding_timeout_seconds,
+        api_key=settings.dense_api_key.get_secret_value(),
+    )
+    return _open_openai(settings, caller) if url.endswith("/v1") else RemoteEmbedder(caller)
+
+
+def _open_openai(settings: RetrievalSettings, caller: RemoteCaller) -> OpenAiEmbedder:
+    name = settings.embedding_model or open_profile(settings).ingestion.embedder.model
+    spec = MODEL_TABLE.get(name)
+    if spec is None:
+        raise ModelUnavailableError(
+            f"nothing is known of {name!r}: with an OpenAI-compatible service the model must be "
+            f"one of {', '.join(MODEL_TABLE)}"
+        )
+    packaged = resolve_model(DEFAULT_MODEL, settings.models_dir)
+    if packaged.directory is None:
+        raise ModelUnavailableError("the packaged tokenizer is missing")
+    definition = (packaged.directory / "tokenizer.json").read_text(encoding="utf-8")
+    return OpenAiEmbedder(caller, spec, Tokenizer(definition))
+
+
+def open_local_embedder(settings: RetrievalSettings) -> DenseEmbedder:
     """Load the dense model; blocks for about a second.
 
     Raises:

@@ -37,6 +37,19 @@ class RetrievalSettings(ServiceSettings):
     embedding_threads: int = Field(
         default=1, ge=1, le=64, description="Threads of one ONNX session."
     )
+    embedding_url: str = Field(
+        default="", description="Embedding service to use in place of models here; empty: none."
+    )
+    dense_url: str = Field(
+        default="",
+        description="Of dense vectors alone; ending in /v1: OpenAI-compatible; empty: the former.",
+    )
+    dense_api_key: SecretStr = Field(
+        default=SecretStr(""), description="Key of the service of dense vectors, if it wants one."
+    )
+    embedding_timeout_seconds: float = Field(
+        default=30.0, gt=0, le=600, description="Deadline of one call to it, retries included."
+    )
     query_cache_size: int = Field(
         default=2048, ge=0, le=1_000_000, description="Query vectors kept in memory."
     )

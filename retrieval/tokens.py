@@ -27,6 +27,11 @@ class Tokenizer:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
 
+    @property
+    def definition(self) -> str:
+        """The content of a ``tokenizer.json`` file that makes an equal one."""
+        return self._tokenizer.to_str()
+
     def count(self, text: str) -> int:
         """Return the number of tokens of a text."""
         return len(self._tokenizer.encode(text, add_special_tokens=False).ids)

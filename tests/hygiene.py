@@ -27,6 +27,7 @@ SETTINGS = (
     "ingestion.worker_settings:WorkerSettings",
     "mcp_server.settings:McpSettings",
     "retrieval.settings:RetrievalSettings",
+    "retrieval.embedding_settings:EmbeddingServiceSettings",
 )
 LAUNCHER_ONLY = {"VOUCH_LIFELINE"}
 MODULE_LIMIT_LINES = 300

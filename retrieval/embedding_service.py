@@ -1,0 +1,193 @@
+"""``vouch embeddings``: one process with the models, for hosts that have none.
+
+A model is loaded when it is first asked for. Calls beyond those that can be worked on wait, and
+beyond those that may wait they are refused at once, so that callers slow down instead of piling up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import uvicorn
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse
+
+from retrieval.embedding_models import ServedModels
+from retrieval.embedding_settings import EmbeddingServiceSettings
+from retrieval.embedding_wire import (
+    DenseReply,
+    EmbedRequest,
+    Judged,
+    LateReply,
+    ModelReply,
+    RerankReply,
+    RerankRequest,
+    ServiceHealth,
+    SparseReply,
+    SparseValues,
+)
+from retrieval.errors import (
+    BadRequestError,
+    InputTooLongError,
+    ModelUnavailableError,
+    RetrievalError,
+    ServiceBusyError,
+)
+from service.errors import VouchError
+from service.health import installed_version
+from service.lifeline import follow_lifeline
+from service.logs import configure_logging
+
+_RETRY_AFTER_SECONDS = 1
+_STATUS: dict[type[RetrievalError], int] = {
+    BadRequestError: 422,
+    InputTooLongError: 422,
+    ModelUnavailableError: 503,
+    ServiceBusyError: 503,
+}
+_Result = TypeVar("_Result")
+
+
+class Gate:
+    """Lets few calls work, some wait, and refuses the rest.
+
+    Args:
+        running: Calls worked on at once.
+        waiting: Calls that may wait.
+    """
+
+    def __init__(self, *, running: int, waiting: int) -> None:
+        self._places = asyncio.Semaphore(running)
+        self._most = running + waiting
+        self._most_running = running
+        self._inside = 0
+
+    @property
+    def running(self) -> int:
+        """Calls being worked on."""
+        return min(self._inside, self._most_running)
+
+    @property
+    def waiting(self) -> int:
+        """Calls waiting for a place."""
+        return max(0, self._inside - self._most_running)
+
+    @asynccontextmanager
+    async def enter(self) -> AsyncGenerator[None]:
+        """Wait for a place.
+
+        Raises:
+            ServiceBusyError: Nobody else may wait.
+        """
+        if self._inside >= self._most:
+            raise ServiceBusyError("too many calls at once")
+        self._inside += 1
+        try:
+            async with self._places:
+                yield
+        finally:
+            self._inside -= 1
+
+
+def create_app(settings: EmbeddingServiceSettings, models: ServedModels | None = None) -> FastAPI:
+    """Return the service.
+
+    Args:
+        settings: Of the process.
+        models: What is served; None serves the models of the settings' profile.
+    """
+    served = models or ServedModels(settings)
+    gate = Gate(running=settings.embeddings_running, waiting=settings.embeddings_waiting)
+    app = FastAPI(title="Vouch embeddings", version=installed_version())
+    app.add_exception_handler(RetrievalError, _refuse)
+    _add_vectors(app, served, gate, settings.embeddings_most_characters)
+    _add_others(app, served, gate)
+    return app
+
+
+def _add_vectors(app: FastAPI, served: ServedModels, gate: Gate, most_characters: int) -> None:
+    async def run(work: Callable[[], _Result], texts: tuple[str, ...]) -> _Result:
+        if sum(map(len, texts)) > most_characters:
+            raise BadRequestError(f"a call may have {most_characters} characters at most")
+        async with gate.enter():
+            return await asyncio.to_thread(work)
+
+    @app.post("/embed")
+    @app.post("/embed/dense")
+    async def embed_dense(body: EmbedRequest) -> DenseReply:
+        """Return one unit vector a text."""
+        name, vectors = await run(lambda: served.dense(body), body.texts)
+        return DenseReply(model=name, dimension=len(vectors[0]), vectors=vectors)
+
+    @app.post("/embed/sparse")
+    async def embed_sparse(body: EmbedRequest) -> SparseReply:
+        """Return one sparse vector a text."""
+        name, found = await run(lambda: served.sparse(body), body.texts)
+        return SparseReply(
+            model=name,
+            vectors=[SparseValues(indices=one.indices, values=one.values) for one in found],
+        )
+
+    @app.post("/embed/colbert")
+    async def embed_late(body: EmbedRequest) -> LateReply:
+        """Return one matrix a text, a row for each token."""
+        name, dimension, matrices = await run(lambda: served.late(body), body.texts)
+        return LateReply(model=name, dimension=dimension, vectors=matrices)
+
+
+def _add_others(app: FastAPI, served: ServedModels, gate: Gate) -> None:
+    @app.post("/rerank")
+    async def rerank(body: RerankRequest) -> RerankReply:
+        """Return one number a passage."""
+        async with gate.enter():
+            logits = await served.rerank(body)
+        judged = [Judged(index=n, relevance_score=logit) for n, logit in enumerate(logits)]
+        return RerankReply(logits=logits, results=judged)
+
+    @app.get("/model")
+    async def describe_model() -> ModelReply:
+        """Say what a caller must know of the dense model."""
+        async with gate.enter():
+            return await asyncio.to_thread(served.describe)
+
+    @app.get("/health")
+    @app.get("/healthz")
+    async def health() -> ServiceHealth:
+        """Say which models are in memory; asks none of them."""
+        return ServiceHealth(loaded=served.loaded, running=gate.running, waiting=gate.waiting)
+
+
+async def _refuse(_: object, error: Exception) -> JSONResponse:
+    status = next((s for kind, s in _STATUS.items() if isinstance(error, kind)), 500)
+    code = error.code if isinstance(error, VouchError) else VouchError.code
+    headers = (
+        {"Retry-After": str(_RETRY_AFTER_SECONDS)} if isinstance(error, ServiceBusyError) else {}
+    )
+    body = {"type": "about:blank", "title": code, "status": status, "code": code}
+    return JSONResponse(
+        {**body, "detail": str(error)}, status, headers, media_type="application/problem+json"
+    )
+
+
+def main() -> int:
+    """Serve until stopped."""
+    settings = EmbeddingServiceSettings()
+    configure_logging(settings, process="embeddings")
+    follow_lifeline(enabled=settings.lifeline)
+    uvicorn.run(
+        create_app(settings),
+        host=settings.embeddings_host,
+        port=settings.embeddings_port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
