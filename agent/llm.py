@@ -34,6 +34,8 @@ Answer = TypeVar("Answer")
 _CONNECT_SECONDS = 2.0
 _RETRIES = 1
 _MESSAGE_CHARACTERS = 300
+# Far above what any tokenizer reaches on prose, so that only an endpoint without a limit meets it.
+_MOST_CHARACTERS_PER_TOKEN = 20
 _SERVER_LABEL = "vouch"
 _NOT_THE_REQUEST = frozenset({401, 403, 408, 409, 429})
 _CLIENT_ERRORS = range(400, 500)
@@ -166,7 +168,8 @@ class OpenAIModel:
                 raise
         if not isinstance(completion, ChatCompletion):
             raise ModelGarbageError("the model endpoint answers a page instead of a completion")
-        return read_completion(completion.model_dump(mode="json", warnings=False), messages)
+        body = completion.model_dump(mode="json", warnings=False)
+        return _bounded(read_completion(body, messages), answer_tokens)
 
     async def respond(
         self, instructions: str, question: str, server: ToolServer, *, answer_tokens: int
@@ -192,7 +195,7 @@ class OpenAIModel:
         response = await translated(create(**request))
         if not isinstance(response, Response):
             raise ModelGarbageError("the gateway answers a page instead of a response")
-        return _response_reply(response)
+        return _bounded(_response_reply(response), answer_tokens)
 
     async def _create(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], answer_tokens: int
@@ -236,6 +239,13 @@ def _status_error(error: openai.APIStatusError) -> AgentError:
 
 def _short(error: openai.OpenAIError) -> str:
     return " ".join(str(error).split())[:_MESSAGE_CHARACTERS]
+
+
+def _bounded(reply: ChatReply, answer_tokens: int) -> ChatReply:
+    """Refuse a reply far beyond the length asked for: reading it would hold up everybody else."""
+    if len(reply.text) > answer_tokens * _MOST_CHARACTERS_PER_TOKEN:
+        raise ModelGarbageError("the model's answer is many times longer than was asked for")
+    return reply
 
 
 def _response_reply(response: Response) -> ChatReply:

@@ -172,11 +172,22 @@ def _is_supported(
     *,
     is_suspect: bool,
 ) -> bool:
-    """Whether anything may be shown: some cited words, proven ones in a suspect answer."""
+    """Whether anything may be shown: some cited words, proven ones in a suspect answer.
+
+    An answer in which no passage bears out the least part of any cited claim is invented, whatever
+    the policy: a marker alone vouches for nothing.
+    """
     cited = [each for each in checked if each.by_number and _has_words(each.sentence)]
     if is_suspect and not any(each.is_verified for each in cited):
         return False
+    claims = [each for each in cited if each.factual]
+    if claims and not any(_has_support(each) for each in claims):
+        return False
     return bool(cited) and not (policy == "refuse" and _lacks_main(checked, passages))
+
+
+def _has_support(each: _Checked) -> bool:
+    return each.together > 0 or any(found.support > 0 for found in each.by_number.values())
 
 
 def _has_words(sentence: Sentence) -> bool:

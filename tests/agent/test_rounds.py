@@ -185,6 +185,7 @@ async def test_nothing_found_is_refused_without_asking_the_model() -> None:
     ("reply", "error"),
     [
         (scripted.html(), ModelGarbageError),
+        (scripted.say("word " * 200_000), ModelGarbageError),
         (scripted.no_choices(), ModelGarbageError),
         (scripted.Reply("{broken"), ModelGarbageError),
         (scripted.Reply("[]"), ModelGarbageError),

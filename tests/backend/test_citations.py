@@ -90,6 +90,15 @@ def test_an_answer_that_nothing_supports_is_unsupported() -> None:
     assert answer.citations == ()
 
 
+@pytest.mark.parametrize("policy", ["mark", "drop", "refuse"])
+def test_a_marker_alone_vouches_for_nothing(policy: Policy) -> None:
+    invented = "Yes, certainly: the answer is forty-two, as everyone knows [1]."
+    assert not cite(invented, EVIDENCE, policy).supported
+    assert not cite(
+        f"{invented} Bananas ripen faster beside apples [2].", EVIDENCE, policy
+    ).supported
+
+
 def test_an_answer_without_evidence_is_unsupported() -> None:
     assert not cite("The Free tier allows 5 requests per minute [1].", ()).supported
     assert not cite("", EVIDENCE).supported
