@@ -3,6 +3,10 @@
 Exact repetition is found by a hash of the text with case and white space folded, before anything is
 embedded. What is left is compared by the cosine of its vectors in one matrix product; the first of
 each group stays. Nothing is left out without the text it repeats and the cosine between the two.
+
+A cosine alone cannot tell a repetition from its opposite: in the language reference the nearest
+pairs differ in one word, as in "left justified" and "right justified" at .99. So a near repetition
+must also have the same words, but for those that carry nothing, unless the caller asks for less.
 """
 
 from __future__ import annotations
@@ -16,7 +20,30 @@ from numpy.typing import NDArray
 
 from context.contract import Deduplication, FilteredText
 from context.errors import BadInputError
+from prose.blocks import split_blocks
+from prose.words import stem, surface_words
 from retrieval.chunk import DenseVector
+
+_EMPTY = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "this",
+        "that",
+        "these",
+        "those",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "of",
+        "it",
+    ]
+)
+
+_PROMPT = ">>> "
 
 Embed = Callable[[Sequence[str]], Awaitable[Sequence[DenseVector]]]
 
@@ -42,6 +69,7 @@ async def deduplicate(
     *,
     threshold_cosine: float,
     reference: Reference | None = None,
+    same_words: bool = True,
 ) -> Deduplication:
     """Keep the first of each group of texts that say the same.
 
@@ -50,6 +78,7 @@ async def deduplicate(
         embed: Returns unit vectors for texts, in order.
         threshold_cosine: Two texts at or above it are the same, in (0, 1].
         reference: Texts that every input is compared with first.
+        same_words: Whether near repetitions must have the same words; else the cosine decides.
 
     Raises:
         BadInputError: The threshold is out of (0, 1].
@@ -62,7 +91,14 @@ async def deduplicate(
     needs_vectors = len(rest) > 1 or (rest and reference is not None and reference.names)
     if needs_vectors:
         vectors = np.stack(list(await embed([texts[at] for at in rest])))
-        near = _near(texts, rest, vectors, threshold_cosine, reference)
+        known = Known(texts, reference, dimension=vectors.shape[1], same_words=same_words)
+        matches = _near(rest, vectors, threshold_cosine, known)
+        near = {
+            at: FilteredText(
+                index=at, text=texts[at], duplicate_of=name, exact=False, cosine=cosine
+            )
+            for at, (name, cosine) in matches.items()
+        }
     filtered = {at: _followed(found, near) for at, found in exact.items()} | near
     kept = tuple(at for at in range(len(texts)) if at not in filtered)
     return Deduplication(
@@ -102,43 +138,71 @@ def _followed(found: FilteredText, near: dict[int, FilteredText]) -> FilteredTex
 
 
 def _near(
-    texts: Sequence[str],
     rest: Sequence[int],
     vectors: NDArray[np.float32],
     threshold: float,
-    reference: Reference | None,
-) -> dict[int, FilteredText]:
-    found: dict[int, FilteredText] = {}
-    known = reference.names if reference is not None else ()
-    pool = vectors[:0] if reference is None else reference.vectors
-    against_pool = vectors @ pool.T if len(pool) else np.zeros((len(rest), 0), dtype=np.float32)
-    among = vectors @ vectors.T
-    kept: list[int] = []
+    known: Known,
+) -> dict[int, tuple[int | str, float]]:
+    """Return the match of each near repetition, with their cosine."""
+    names: list[int | str] = [*known.names, *rest]
+    cosines = vectors @ np.concatenate([known.vectors, vectors]).T
+    stays = np.zeros(len(names), dtype=bool)
+    stays[: len(known.names)] = True
+    found: dict[int, tuple[int | str, float]] = {}
     for row, at in enumerate(rest):
-        name, cosine = _best(known, against_pool[row], rest, kept, among[row])
-        if cosine >= threshold:
-            found[at] = FilteredText(
-                index=at, text=texts[at], duplicate_of=name, exact=False, cosine=min(1.0, cosine)
-            )
+        near = np.flatnonzero(stays & (cosines[row] >= threshold))
+        nearest: list[int] = near[np.argsort(-cosines[row, near], kind="stable")].tolist()
+        match = next((each for each in nearest if known.is_alike(at, names[each])), None)
+        if match is None:
+            stays[len(known.names) + row] = True
         else:
-            kept.append(row)
+            found[at] = names[match], min(1.0, float(cosines[row, match]))
     return found
 
 
-def _best(
-    known: Sequence[str],
-    against_known: NDArray[np.float32],
-    rest: Sequence[int],
-    kept: Sequence[int],
-    among: NDArray[np.float32],
-) -> tuple[int | str, float]:
-    name: int | str = -1
-    cosine = -1.0
-    if len(known):
-        at = int(np.argmax(against_known))
-        name, cosine = known[at], float(against_known[at])
-    if kept:
-        at = kept[int(np.argmax(among[list(kept)]))]
-        if float(among[at]) > cosine:
-            name, cosine = rest[at], float(among[at])
-    return name, cosine
+class Known:
+    """What near repetitions are looked for among, and whether two texts are alike in words.
+
+    Args:
+        texts: All inputs.
+        reference: Known beforehand; None for nothing.
+        dimension: Length of the vectors.
+        same_words: Whether alike texts have the same words, but for those that carry nothing.
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        reference: Reference | None,
+        *,
+        dimension: int,
+        same_words: bool,
+    ) -> None:
+        self.names = reference.names if reference is not None else ()
+        self.vectors = (
+            reference.vectors
+            if reference is not None
+            else np.zeros((0, dimension), dtype=np.float32)
+        )
+        self._same_words = same_words
+        self._texts: dict[int | str, str] = dict(enumerate(texts))
+        if reference is not None:
+            self._texts |= dict(zip(reference.names, reference.texts, strict=True))
+        self._words: dict[int | str, frozenset[str]] = {}
+
+    def is_alike(self, left: int | str, right: int | str) -> bool:
+        """Whether two near texts, by their names, count as one."""
+        return not self._same_words or self._of(left) == self._of(right)
+
+    def _of(self, name: int | str) -> frozenset[str]:
+        if name not in self._words:
+            self._words[name] = _telling_words(self._texts[name])
+        return self._words[name]
+
+
+def _telling_words(text: str) -> frozenset[str]:
+    """Return what makes a text another text; of code everything does, down to its marks."""
+    if _PROMPT in text or any(block.kind == "code" for block in split_blocks(text)):
+        return frozenset([" ".join(text.split())])
+    words = (word.casefold() for word in surface_words(text))
+    return frozenset(stem(word) for word in words if word not in _EMPTY)

@@ -65,6 +65,10 @@ Against = Annotated[
     Field(description="'build' compares with the present documentation as well (64 texts)."),
 ]
 Cosine = Annotated[float, Field(description="Two texts at or above it are the same, in (0, 1].")]
+SameWords = Annotated[
+    bool,
+    Field(description="Near repetitions must have the same words; false: the cosine decides."),
+]
 Candidates = Annotated[int, Field(ge=1, le=50, description="Passages to search for.")]
 
 _MOST_AGAINST_BUILD = 64
@@ -145,12 +149,13 @@ class ContextTools:
         threshold: Cosine = 0.9,
         reference: Texts = [],  # noqa: B006
         against: Against = "",
+        same_words: SameWords = True,
     ) -> Deduplication:
         """Keep one of each group of texts that say the same.
 
-        Exact repetitions are found first, near ones by their vectors. What is left out is listed
-        with what it repeats and the cosine between the two. A reference is a list of texts, or
-        the present documentation, whose repetitions are left out too.
+        Exact repetitions are found first, near ones by their vectors and words. What is left out
+        is listed with what it repeats and the cosine between the two. A reference is a list of
+        texts, or the present documentation, whose repetitions are left out too.
         """
         given = _given_texts(texts, records, fields)
         engine = self._keeper.engine()
@@ -161,6 +166,7 @@ class ContextTools:
                 engine.embed_passages,
                 threshold_cosine=threshold,
                 reference=await self._reference(given, reference, against),
+                same_words=same_words,
             )
 
         return await charge(self._book, account(), engine.tokenizer, [*given, *reference], work)
