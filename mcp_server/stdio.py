@@ -28,6 +28,7 @@ from mcp.types import (
 from pydantic import Field, SecretStr
 
 from knowledge.contracts import ToolFailure
+from mcp_server.ask_tool import ASK, ASK_TOOL, AskDoor
 from mcp_server.errors import refuse
 from mcp_server.tools import INSTRUCTIONS
 from service.health import installed_version
@@ -50,6 +51,10 @@ class BridgeSettings(ServiceSettings):
         default=SecretStr(""),
         description="Fixed bearer token; unset: the one `vouch up` keeps in the data folder.",
     )
+    api_url: str = Field(
+        default="http://127.0.0.1:8000",
+        description="Where the API is, for the tool `ask`; empty: the tool is not offered.",
+    )
 
 
 class Bridge:
@@ -58,10 +63,19 @@ class Bridge:
     Args:
         url: Endpoint of the four tools.
         token: Bearer token.
+        door: Answers the tool ``ask``, which the server does not have; None leaves it out.
         timeout_seconds: Longest time one request may take.
     """
 
-    def __init__(self, url: str, token: str, *, timeout_seconds: float = 30.0) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        door: AskDoor | None = None,
+        timeout_seconds: float = 30.0,
+    ) -> None:
+        self._door = door
         self._url = url
         self._headers = {"authorization": f"Bearer {token}"}
         self._timeout_seconds = timeout_seconds
@@ -69,22 +83,27 @@ class Bridge:
     async def list_tools(
         self, _: ServerRequestContext, __: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        """Return the server's own tool list.
+        """Return the server's own tool list, and ``ask`` after it.
 
         Raises:
             MCPError: The server is away or refuses the token.
         """
         try:
             async with self._connection() as client:
-                return await client.list_tools()
+                found = await client.list_tools()
         except Exception as error:
             _log.warning("bridge_list_failed", reason=repr(error))
             raise MCPError(code=INTERNAL_ERROR, message=_AWAY) from error
+        if self._door is None:
+            return found
+        return found.model_copy(update={"tools": [*found.tools, ASK_TOOL]})
 
     async def call_tool(
         self, _: ServerRequestContext, params: CallToolRequestParams
     ) -> CallToolResult:
         """Return the server's own answer, or the refusal that it is away."""
+        if self._door is not None and params.name == ASK:
+            return await self._door.call(params.arguments)
         try:
             async with self._connection() as client:
                 return await client.call_tool(params.name, params.arguments)
@@ -123,7 +142,8 @@ def main() -> None:
     settings = BridgeSettings()
     configure_logging(settings, process="mcp-stdio")
     root = settings.mcp_url.rstrip("/").removesuffix("/mcp")
-    bridge = Bridge(f"{root}/mcp", token_of(settings))
+    door = AskDoor(settings.api_url) if settings.api_url else None
+    bridge = Bridge(f"{root}/mcp", token_of(settings), door=door)
     asyncio.run(_serve(bridge_server(bridge)))
 
 

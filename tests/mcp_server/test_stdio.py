@@ -15,6 +15,7 @@ from mcp.types import TextContent
 from cli.secrets import ensure_secrets
 from knowledge.contracts import ToolFailure
 from knowledge.tools import TOOL_NAMES
+from mcp_server.ask_tool import ASK
 from mcp_server.stdio import Bridge, BridgeSettings, bridge_server, token_of
 from tests.environment import environment
 from tests.mcp_server.serving import TOKEN, serve
@@ -35,7 +36,7 @@ async def test_a_host_over_standard_streams_lists_and_calls_the_tools() -> None:
         async with Client(stdio_client(command), read_timeout_seconds=60) as host:
             names = [tool.name for tool in (await host.list_tools()).tools]
             result = await host.call_tool("search_kb", {"query": "limit", "top_k": 2})
-    assert names == list(TOOL_NAMES)
+    assert names == [*TOOL_NAMES, ASK]
     assert result.structured_content is not None
     assert len(result.structured_content["hits"]) == 2
     (content,) = result.content
