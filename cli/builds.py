@@ -28,7 +28,8 @@ def run_list(*, as_json: bool) -> None:
         return
     table = Table(box=None, header_style="bold")
     for heading in ("", "build", "created", "chunks", "documents", "model", "profile"):
-        table.add_column(heading)
+        # A build is named to other commands: its name is shown whole on the narrowest terminal.
+        table.add_column(heading, no_wrap=heading == "build", overflow="fold")
     for build in builds:
         mark = "*" if build.build == current else ""
         table.add_row(
