@@ -115,3 +115,34 @@ def test_real_small_model_answers_through_the_page(
         expect(visit.page.locator(".badge").first).to_have_text("Model smollm2")
         expect(visit.page.locator(".answer")).to_contain_text("8000")
         assert "8000" in visit.page.inner_text("#c-1 mark")
+
+
+def test_reviewer_follows_up_labels_and_finds_the_gap_by_keyboard(
+    open_page: OpenPage, stack_url: str, inspector: Inspector
+) -> None:
+    visit = open_page(stack_url)
+    visit.ask("When is the else clause of a try statement executed?")
+    page = visit.page
+    page.get_by_label("Ask a follow-up").focus()
+    page.keyboard.type("and the finally clause?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".searched summary")).to_contain_text(
+        "When is the finally clause of a try statement executed?"
+    )
+    expect(page.locator(".seal")).to_have_text("Answered from the evidence")
+    inspector.keep(page, "whole-follow-up")
+    visit.ask(EGG)
+    page.get_by_role("link", name="Follow this question").press("Enter")
+    page.wait_for_url("**/history/**")
+    page.get_by_label("Right as it is").focus()
+    page.keyboard.press("Space")
+    page.get_by_role("button", name="Keep the label").press("Enter")
+    expect(page.locator("#label .tag")).to_have_text("Right as it is")
+    page.get_by_role("link", name="History").first.press("Enter")
+    page.get_by_role("link", name="Gaps").press("Enter")
+    expect(page.locator(".gaps .step")).to_contain_text([EGG])
+    inspector.keep(page, "whole-gaps")
+    page.get_by_role("link", name="What if").press("Enter")
+    expect(page.locator(".what-if .rates")).to_be_visible()
+    inspector.keep(page, "whole-what-if")
+    assert inspector.violations(page) == []
