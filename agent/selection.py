@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from agent.contract import Evidence
 from agent.fit import Candidate, reach_of, read_candidates, share_of
 from agent.forms import is_dangling
-from agent.words import is_code_name
+from agent.words import is_code_name, settings_of
 
 # Chosen on the development half of the labelled questions.
 _GAIN_FLOOR = 0.16
@@ -44,18 +44,20 @@ def select(question: str, evidence: Sequence[Evidence]) -> Selection:
         evidence: Passages in the order of their search.
     """
     weights, found = read_candidates(question, evidence)
-    if not found or _lacks_a_name(found):
+    if not found or _lacks_a_name(question, found):
         return Selection((), 0.0)
     chosen = _with_antecedents(_choose(found, weights), found)
     return Selection(chosen, max(reach_of(each.covered) for each in found))
 
 
-def _lacks_a_name(found: Sequence[Candidate]) -> bool:
-    """Whether the question names an identifier or operator that no passage contains at all.
+def _lacks_a_name(question: str, found: Sequence[Candidate]) -> bool:
+    """Whether the question names what no passage contains at all.
 
-    Nothing can then be said about it, whatever else the passages share with the question.
+    Of an identifier or operator nothing can then be said, whatever else the passages share with the
+    question; and what they say does not hold in another world ("a class in Java").
     """
-    named = [term for term in found[0].covered if is_code_name(term)]
+    settings = settings_of(question)
+    named = [term for term in found[0].covered if is_code_name(term) or term in settings]
     return any(not any(each.covered[term] for each in found) for term in named)
 
 

@@ -14,6 +14,11 @@ _NAMED = re.compile(
     r"|\b(?:keyword|statement|operator) ([a-z]+)\b"
 )
 
+# A proper name that says where the question is asked: in Java, on Windows, using React. The words
+# before it are English, so that the capital nouns of other languages do not count.
+_SETTING = re.compile(r"\b(?:in|on|for|with|using|from|under) ([A-Z]\w*)")
+_LITERALS = frozenset({"False", "I", "None", "True"})
+
 _NEVER_NAMES = frozenset(
     ["a", "an", "any", "each", "its", "no", "other", "same", "that", "the", "this", "which", "your"]
 )
@@ -58,6 +63,12 @@ def question_terms(question: str) -> tuple[str, ...]:
         if symbol not in _PLAIN_SYMBOLS or f"`{symbol}`" in question:
             wanted.setdefault(symbol)
     return tuple(wanted)
+
+
+def settings_of(question: str) -> frozenset[str]:
+    """Return the stems of the proper names that say which world a question is about."""
+    names = {name for name in _SETTING.findall(question) if name not in _LITERALS}
+    return frozenset(term for name in names if not is_frame(term := stem(name)))
 
 
 def is_frame(term: str) -> bool:

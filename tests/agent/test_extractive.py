@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from agent.extractive import ExtractiveAgent
 from tests.agent.fakes import FOR_TEXT, INIT_TEXT, PORT_TEXT, FakeTools, hit, task
 
@@ -32,6 +34,17 @@ async def test_the_sentence_under_a_signature_names_what_it_defines() -> None:
         "`object.__init__(self[, ...])`: Called after the instance has been created"
         " (by `__new__()`), but before it is returned to the caller. [2]"
     )
+
+
+@pytest.mark.parametrize("world", ["in Java", "using React", "on AWS"])
+async def test_a_question_about_another_world_is_refused(world: str) -> None:
+    assert await ask(f"What does the for statement do {world}?") == ("refused", SENTENCE)
+
+
+@pytest.mark.parametrize("end", ["in Python", "with None", "in java", "with Sequence"])
+async def test_a_name_that_says_nothing_new_is_no_other_world(end: str) -> None:
+    status, _ = await ask(f"What does the for statement do {end}?")
+    assert status == "answered"
 
 
 async def test_a_value_is_found_by_the_identifier_it_belongs_to() -> None:
