@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
+from ingestion.guarded_transport import GuardedTransport
+from ingestion.refreshing import Look, Refresher, look_at
 from ingestion.staging import Staging, remove_leftovers
 from ingestion.toolbox import Toolbox
 from ingestion.worker_settings import WorkerSettings
@@ -51,6 +53,7 @@ class Herald:
         self._toolbox = toolbox
         self._worker = worker
         self._profiles = profiles
+        self._refresher = Refresher(view, jobs, self._look)
 
     async def run(self) -> None:
         """Tell again and again until cancelled."""
@@ -58,10 +61,18 @@ class Herald:
             try:
                 await self._view.announce(self._worker, self._profiles)
                 await self.show_builds()
+                await self._refresher.run()
                 await self._toolbox.rest()
             except (RetrievalError, StorageError) as error:
                 _logger.warning("nothing told", detail=str(error))
             await asyncio.sleep(_EVERY_SECONDS)
+
+    def _look(self, url: str, known: Mapping[str, str]) -> Look:
+        transport = GuardedTransport(
+            allowed_hosts=self._settings.allowed_hosts, private_hosts=self._settings.private_hosts
+        )
+        seconds = self._settings.fetch_seconds
+        return look_at(url, known, transport=transport, timeout_seconds=seconds)
 
     async def tidy(self) -> None:
         """Remove what jobs left behind that ended while no worker was there."""
@@ -95,6 +106,7 @@ class Herald:
                             sources=(source,), refresh_seconds=order.refresh_seconds
                         ).model_dump(mode="json"),
                         refresh_seconds=order.refresh_seconds,
+                        validators={**order.validators},
                     )
                     for source in order.sources
                 ]

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from pydantic import JsonValue
-from sqlalchemy import JSON, Text
+from sqlalchemy import JSON, Text, update
 from sqlmodel import Field, col, select
 
 from storage.columns import UtcDateTime, utc_now
@@ -52,7 +52,7 @@ class SourceRecord(Table, table=True):
     Attributes:
         request: What to order to ingest it again.
         refresh_seconds: Read again after so long; 0: only when asked.
-        validators: ``ETag`` and ``Last-Modified`` of each address at the last reading.
+        validators: ``ETag`` and ``Last-Modified`` of the address at the last reading.
     """
 
     __tablename__ = "sources"  # pyright: ignore[reportAssignmentType] - declared as a method
@@ -109,6 +109,19 @@ class IndexView:
         async with self._database.write() as session:
             for source in sources:
                 await session.merge(source)
+
+    async def take(self, source: SourceRecord) -> bool:
+        """Note that a source is being looked at; False when somebody else did so meanwhile."""
+        async with self._database.write() as session:
+            taken = await session.exec(
+                update(SourceRecord)
+                .where(
+                    col(SourceRecord.name) == source.name,
+                    col(SourceRecord.checked_at) == source.checked_at,
+                )
+                .values(checked_at=utc_now())
+            )
+            return taken.rowcount == 1
 
     async def sources(self) -> Sequence[SourceRecord]:
         """Return every source that a job ingested, by name."""

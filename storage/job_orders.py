@@ -31,6 +31,9 @@ class IngestOrder(_Order):
     refresh_seconds: int = Field(
         default=0, ge=0, description="Read addresses again after so long; 0: only when asked."
     )
+    validators: dict[str, str] = Field(
+        default_factory=dict, description="ETag and Last-Modified of what is about to be read."
+    )
 
 
 class PublishOrder(_Order):
