@@ -29,6 +29,8 @@ def run_ask(question: str, *, source: str, top_k: int, url: str, as_json: bool) 
     out.print(Padding(Markdown(response.answer, style=style), (1, 0)))
     if response.abstention:
         out.print(Text(response.abstention.detail, style="dim"))
+    for proposal in response.proposals:
+        out.print(Text(f"  {proposal}"))
     for citation in response.citations:
         mark = "verified" if citation.verified else "not verified"
         out.print(
@@ -39,7 +41,8 @@ def run_ask(question: str, *, source: str, top_k: int, url: str, as_json: bool) 
             )
         )
         out.print(Text(f"    {citation.source_url}", style="blue"))
-    out.print(Text(_verdict_line(response), style="dim"))
+    line = response.id if response.status == "needs_clarification" else _verdict_line(response)
+    out.print(Text(line, style="dim"))
 
 
 def _verdict_line(response: AskResponse) -> str:
