@@ -13,16 +13,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from cli.console import err, out, print_json
 from cli.settings import UpSettings
 from cli.shipped import install_shipped
-from ingestion.errors import SourceError
+from ingestion.errors import IngestionError, SourceError
 from ingestion.report import IngestReport, ProgressEvent
 from ingestion.run import ingest
 from ingestion.settings import IngestionSettings
 from ingestion.sources import Source, sample_sources, source_from
 from ingestion.verify import Expectation
+from ingestion.watching import changes, fingerprint
 from retrieval.errors import BuildMismatchError
 from retrieval.opening import open_catalog, require_readable
 
 _SHOWN_DOCUMENTS = 20
+_WATCH_SECONDS = 1.0
 
 
 def run_ingest(
@@ -37,6 +39,7 @@ def run_ingest(
     if_empty: bool,
     expect: str,
     as_json: bool,
+    watch: bool = False,
 ) -> None:
     """Ingest sources and print what came of each document.
 
@@ -56,6 +59,22 @@ def run_ingest(
     report = asyncio.run(_ingest(sources, settings, removed, expectation))
     if if_empty and asyncio.run(_install_shipped(settings)):
         err.print("the calibration made for the sample corpus is in force")
+    _print(report, as_json=as_json)
+    if watch:
+        asyncio.run(_watch(sources, settings, as_json=as_json))
+
+
+async def _watch(sources: Sequence[Source], settings: IngestionSettings, *, as_json: bool) -> None:
+    """Ingest again whenever a file changed, until interrupted; a failed run only says so."""
+    err.print("watching; Ctrl-C ends it")
+    async for _ in changes(lambda: fingerprint(sources), lambda: asyncio.sleep(_WATCH_SECONDS)):
+        try:
+            _print(await _ingest(sources, settings, (), None), as_json=as_json)
+        except IngestionError as error:
+            err.print(f"[yellow]not read[/yellow]   {escape(str(error))}")
+
+
+def _print(report: IngestReport, *, as_json: bool) -> None:
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:

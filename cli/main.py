@@ -113,6 +113,9 @@ def ingest(
         bool, typer.Option("--if-empty", help="Do nothing when a build is in force already.")
     ] = False,
     expect: Annotated[str, typer.Option(help="MIN:MAX chunks; anything else fails.")] = "",
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Stay, and read again what changes.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Read documents and put a new build of the index in force; a running server follows."""
@@ -124,23 +127,12 @@ def ingest(
     with report_failures():
         run_ingest(
             sources or [], name=source, labels=label or [], glob=glob, base_url=base_url,
-            removed=remove or [], sample=sample, if_empty=if_empty, expect=expect, as_json=as_json,
+            removed=remove or [], sample=sample, if_empty=if_empty, expect=expect,
+            as_json=as_json, watch=watch,
         )  # fmt: skip
 
 
-@app.command(rich_help_panel="Documents")
-def verify(
-    *,
-    expect: Annotated[str, typer.Option(help="MIN:MAX chunks; anything else fails.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Check the build in force chunk by chunk; exits non-zero when anything is wrong."""
-    from cli.builds import run_verify
-
-    with report_failures():
-        run_verify(expect, as_json=as_json)
-
-
+app.command(rich_help_panel="Documents")(main_builds.verify)
 app.add_typer(main_eval.app, name="eval", rich_help_panel="Measure")
 app.add_typer(main_builds.app, name="builds", rich_help_panel="Documents")
 

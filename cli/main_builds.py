@@ -1,4 +1,4 @@
-"""``vouch builds ...``: what is published, what was, and moving it."""
+"""``vouch builds ...`` and ``vouch verify``: what is published, what was, and moving it."""
 
 from __future__ import annotations
 
@@ -64,3 +64,15 @@ def builds_gc(keep: Annotated[int, typer.Option(min=1, help="Builds to keep.")] 
 
     with report_failures():
         run_gc(keep)
+
+
+def verify(
+    *,
+    expect: Annotated[str, typer.Option(help="MIN:MAX chunks; anything else fails.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Check the build in force chunk by chunk; exits non-zero when anything is wrong."""
+    from cli.builds import run_verify
+
+    with report_failures():
+        run_verify(expect, as_json=as_json)
