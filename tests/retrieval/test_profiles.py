@@ -20,6 +20,7 @@ def _written(tmp_path: Path, text: str) -> Path:
 def test_the_packaged_profiles_are_valid_and_say_what_they_are_for() -> None:
     profiles = load_profiles(None, {})
     assert {"default", "quality", "late-interaction", "server-1024"} <= profiles.keys()
+    assert {"pdf_fast", "pdf_semantic"} <= profiles.keys()
     assert all(len(profile.summary) > 40 for profile in profiles.values())
     assert profiles["default"].ingestion.embedder.model == DEFAULT_MODEL
     assert profiles["default"].search.fusion == "zscore"
