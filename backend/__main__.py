@@ -28,7 +28,7 @@ def main() -> int:
     except VouchError as error:
         sys.stderr.write(f"vouch api: {error}\n")
         return _EXIT_BAD_SETTINGS
-    if not settings.is_loopback:
+    if settings.is_anonymous_allowed and not settings.is_local:
         get_logger(__name__).warning(
             "anyone who reaches this address can ask", host=settings.host, port=settings.port
         )

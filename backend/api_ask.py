@@ -41,7 +41,7 @@ CallerHere = Annotated[Caller, Depends(identify)]
             "description": "An answer or a refusal; with `Accept: text/event-stream`, its stages.",
             "content": {_EVENT_STREAM: {"schema": {"type": "string"}}},
         },
-        **problem_responses(403, 413, 422, 502, 503, 504),
+        **problem_responses(401, 403, 413, 422, 502, 503, 504),
     },
 )
 async def ask(
@@ -68,14 +68,14 @@ async def ask(
     )
 
 
-@router.get("/asks/{ask_id}", responses=problem_responses(404, 503))
+@router.get("/asks/{ask_id}", responses=problem_responses(401, 403, 404, 503))
 async def get_ask(ask_id: str, services: ServicesHere, caller: CallerHere) -> AskResponse:
     """Return a recorded answer exactly as it was given."""
     record = await services.recorder.find(ask_id, caller)
     return AskResponse.model_validate(record.response)
 
 
-@router.get("/asks/{ask_id}/record", responses=problem_responses(404, 503))
+@router.get("/asks/{ask_id}/record", responses=problem_responses(401, 403, 404, 503))
 async def get_record(
     ask_id: str, services: ServicesHere, caller: CallerHere
 ) -> dict[str, JsonValue]:
@@ -84,7 +84,7 @@ async def get_record(
     return AskRecord.model_dump(record, mode="json")
 
 
-@router.post("/asks/{ask_id}/replay", responses=problem_responses(403, 404, 422, 503))
+@router.post("/asks/{ask_id}/replay", responses=problem_responses(401, 403, 404, 422, 503))
 async def replay_ask(
     ask_id: str, services: ServicesHere, caller: CallerHere, against: ReplayAgainst = "recorded"
 ) -> Replay:

@@ -37,7 +37,7 @@ SEARCH_EXAMPLES: dict[str, Example] = {
 }
 
 _PROBLEMS = {
-    401: ("The admin key is needed", "admin_required"),
+    401: ("A key is needed", "not_authenticated"),
     403: ("Request from elsewhere", "foreign_request"),
     404: ("No such record", "unknown_ask"),
     409: ("Not in this state", "job_state"),

@@ -49,7 +49,7 @@ class SearchReply(SearchResult):
     explanation: Explanation | None = None
 
 
-@router.post("/search", responses=problem_responses(403, 413, 422, 503))
+@router.post("/search", responses=problem_responses(401, 403, 413, 422, 503))
 async def search(
     services: ServicesHere,
     caller: CallerHere,

@@ -21,10 +21,11 @@ from backend import (
 from backend.admin import AdminRule
 from backend.desk import Desk
 from backend.door import PageDoor
+from backend.gate import GateMiddleware
 from backend.ingestion_desk import DeskRules
 from backend.pages import Pages
 from backend.pages_templates import Templates
-from backend.problems import install_problem_handlers
+from backend.problems import answer_error, install_problem_handlers
 from backend.request_log import RequestLogMiddleware
 from backend.security import Perimeter, SecurityMiddleware
 from backend.services import Opener, open_services
@@ -63,7 +64,8 @@ def create_app(settings: ApiSettings, opener: Opener = open_services) -> FastAPI
         lifespan=lifespan,
         docs_url="/docs" if is_dev else None,
         redoc_url="/redoc" if is_dev else None,
-        openapi_url="/openapi.json" if is_dev else None,
+        # Behind the gate like every path: in prod only a key or a local caller gets it.
+        openapi_url="/openapi.json" if is_dev or not settings.is_anonymous_allowed else None,
     )
     install_problem_handlers(app)
     _install_perimeter(app, settings)
@@ -98,6 +100,7 @@ def open_forwarder(settings: ApiSettings) -> Forwarder:
 
 def _install_perimeter(app: FastAPI, settings: ApiSettings) -> None:
     # The last one added is the outermost.
+    app.add_middleware(GateMiddleware, answer=answer_error)
     app.add_middleware(
         SecurityMiddleware,
         perimeter=Perimeter(

@@ -45,9 +45,9 @@ class PageDoor:
         """Return a recorded answer that the sender of the request may see, or None."""
         return await self._services.find(ask_id, request)
 
-    async def holdings(self) -> Holdings:
-        """Return what the index holds, its first page of sections with it."""
-        page = await self._tools(Caller(name="page")).list_sections()
+    async def holdings(self, request: Request) -> Holdings:
+        """Return what of the index the sender may see, its first page of sections with it."""
+        page = await self._tools(identify(request)).list_sections()
         return Holdings(sources=page.sources, sections=page.sections)
 
     async def spread(self) -> Spread | None:
@@ -78,9 +78,9 @@ class PageDoor:
         self, wanted: AskFilter, *, limit: int, request: Request
     ) -> Sequence[AskRecord]:
         """Return the newest records that the sender may see and that pass a filter."""
-        caller = identify(request)
-        records = await AskSearch(self._services.database).find(wanted, limit=limit)
-        return [record for record in records if caller.may_read(record.labels)]
+        may_read = identify(request).may_read
+        search = AskSearch(self._services.database)
+        return await search.find(wanted, limit=limit, may_read=may_read)
 
     async def record(self, ask_id: str, request: Request) -> AskRecord | None:
         """Return everything recorded of an ask that the sender may see, or None."""

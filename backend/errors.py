@@ -14,6 +14,8 @@ Tree:
       UnknownJobError         no job with this id
       JobStateError           a job is not in a state in which this can be done to it
       NoWorkerError           no worker has announced itself yet
+      NotAuthenticatedError   a key is needed, or the one given is not valid
+      ScopeMissingError       the caller's key is not for this
 """
 
 from __future__ import annotations
@@ -105,3 +107,15 @@ class NoWorkerError(BackendError):
     """No worker has announced itself yet."""
 
     code = "no_worker"
+
+
+class NotAuthenticatedError(BackendError):
+    """A key is needed, or the one given is not valid."""
+
+    code = "not_authenticated"
+
+
+class ScopeMissingError(BackendError):
+    """The caller's key is not for this."""
+
+    code = "scope_missing"

@@ -166,7 +166,7 @@ async def _respond_ask(
     problem: FormProblem | Problem | None = None,
     headers: dict[str, str] | None = None,
 ) -> HTMLResponse:
-    holdings = await _holdings(pages)
+    holdings = await _holdings(request, pages)
     base_url = str(request.base_url)
     extra = dict(headers or {})
     if response is not None:
@@ -190,10 +190,10 @@ async def _view(pages: Pages, response: AskResponse | None, base_url: str) -> An
     return view_answer(response, base_url, await pages.services.spread())
 
 
-async def _holdings(pages: Pages) -> Holdings | None:
+async def _holdings(request: Request, pages: Pages) -> Holdings | None:
     """Return what the index holds, or None: the form must show even when nothing else works."""
     try:
-        return await pages.services.holdings()
+        return await pages.services.holdings(request)
     except KnowledgeError as error:
         _log(error)
         return None

@@ -115,7 +115,7 @@ async def show_history(
         outcomes=_named(pages, "history", get_args(Status)),
         reasons=_named(pages, "history.reasons", get_args(AbstentionReason)),
         fidelities=_named(pages, "fidelity", get_args(FidelityVerdict)),
-        sources=await _sources(pages),
+        sources=await _sources(request, pages),
         next_page=query.earlier_than(rows[-1].created_at) if has_more else "",
     )
 
@@ -141,10 +141,10 @@ def _named(pages: Pages, section: str, values: Sequence[str]) -> list[tuple[str,
     return [(value, pages.templates.texts(f"{section}.{value}")) for value in values]
 
 
-async def _sources(pages: Pages) -> list[tuple[str, str]]:
+async def _sources(request: Request, pages: Pages) -> list[tuple[str, str]]:
     """Return the sources to choose from; none when the index cannot be asked."""
     try:
-        holdings = await pages.services.holdings()
+        holdings = await pages.services.holdings(request)
     except KnowledgeError:
         return []
     return [(name, name) for name in sorted(holdings.sources)]

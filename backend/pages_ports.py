@@ -56,8 +56,8 @@ class PageServices(Protocol):
         """Return a recorded answer that the sender of the request may see, or None."""
         ...
 
-    async def holdings(self) -> Holdings:
-        """Return what the index holds."""
+    async def holdings(self, request: Request) -> Holdings:
+        """Return what of the index the sender may see."""
         ...
 
     async def spread(self) -> Spread | None:

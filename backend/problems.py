@@ -19,10 +19,12 @@ from backend.errors import (
     BadOrderError,
     ForeignRequestError,
     JobStateError,
+    NotAuthenticatedError,
     NoWorkerError,
     OverloadedError,
     RecordUnavailableError,
     RequestTooLargeError,
+    ScopeMissingError,
     UnknownAskError,
     UnknownJobError,
     UnknownModelError,
@@ -80,6 +82,8 @@ _KINDS: tuple[tuple[type[VouchError], _Kind], ...] = (
     (UnknownJobError, _Kind(404, "No such job")),
     (JobStateError, _Kind(409, "Not in this state")),
     (NoWorkerError, _Kind(503, "No worker yet")),
+    (NotAuthenticatedError, _Kind(401, "A key is needed")),
+    (ScopeMissingError, _Kind(403, "Not allowed with this key")),
     (ToolRefusedError, _Kind(422, "The search refused the request")),
     (BuildGoneError, _Kind(503, "The index is being replaced")),
     (KnowledgeError, _Kind(503, "The documentation cannot be reached")),
@@ -111,9 +115,11 @@ def describe_error(error: VouchError) -> Problem:
 
 
 def problem_headers(error: VouchError) -> dict[str, str]:
-    """Return the headers that go with an error: when to try again after a 503."""
+    """Return the headers that go with an error: when to try again, or how to say who one is."""
     if isinstance(error, AdminRequiredError):
         return {"WWW-Authenticate": "Bearer"}
+    if isinstance(error, NotAuthenticatedError):
+        return {"WWW-Authenticate": 'Bearer, Basic realm="Vouch: the password is an API key"'}
     if isinstance(error, OverloadedError):
         return {"Retry-After": str(error.retry_after_seconds)}
     if describe_error(error).status == 503:  # noqa: PLR2004 - the HTTP status itself
@@ -129,7 +135,7 @@ def problem_response(problem: Problem, headers: Mapping[str, str] | None = None)
 
 def install_problem_handlers(app: FastAPI) -> None:
     """Make every error of the application a problem document."""
-    app.add_exception_handler(VouchError, _on_ours)
+    app.add_exception_handler(VouchError, answer_error)
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(Exception, _on_unexpected)
@@ -145,7 +151,8 @@ def _respond(
     return problem_response(problem, headers)
 
 
-async def _on_ours(request: Request, error: Exception) -> Response:
+async def answer_error(request: Request, error: Exception) -> Response:
+    """Return the response to one of our errors."""
     assert isinstance(error, VouchError)  # noqa: S101 - how the handler is registered
     problem = describe_error(error)
     _logger.warning("request refused", code=problem.code, status=problem.status, detail=str(error))

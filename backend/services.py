@@ -15,12 +15,13 @@ from agent.contract import Agent
 from backend.admission import Admission
 from backend.ask import Asker
 from backend.branches import Branches
-from backend.caller import ANONYMOUS, Caller
+from backend.caller import ANONYMOUS, LOCAL, Caller
 from backend.conclude import Concluder
 from backend.contract import AskRequest, AskResponse
 from backend.corpus_drift import CorpusDrift
-from backend.errors import UnknownAskError
+from backend.errors import NotAuthenticatedError, UnknownAskError
 from backend.events import StageEvent
+from backend.gate import Gate
 from backend.index_watch import IndexWatch
 from backend.metrics import AskMetrics
 from backend.pipeline import Pipeline
@@ -39,6 +40,7 @@ from service.tokens import TokenSigner
 from storage.asks import AskStore
 from storage.calibrations import CalibrationStore
 from storage.database import Database, database_url
+from storage.keys import KeyStore
 
 _SPOOL = "spool"
 
@@ -57,6 +59,7 @@ class Services:
         shadow: Lets agents finish unseen after a refusal.
         database: Asked whether it answers.
         registry: Of this process's metrics.
+        gate: Knows who sent a request.
     """
 
     asker: Asker
@@ -68,6 +71,7 @@ class Services:
     shadow: ShadowRuns
     database: Database
     registry: CollectorRegistry
+    gate: Gate
 
     async def ask(self, body: AskRequest, request: Request) -> AsyncGenerator[StageEvent]:
         """Yield the stages of an ask in the name of whoever sent the request."""
@@ -88,9 +92,11 @@ Opener: TypeAlias = Callable[[ApiSettings], AbstractAsyncContextManager[Services
 
 
 def identify(request: Request) -> Caller:
-    """Return who sent a request."""
-    del request
-    return ANONYMOUS
+    """Return who sent a request, as the gate found."""
+    caller = request.state.caller
+    if not isinstance(caller, Caller):
+        raise NotAuthenticatedError("nobody is known on this path")
+    return caller
 
 
 @asynccontextmanager
@@ -194,7 +200,18 @@ def compose(
         shadow=shadow,
         database=database,
         registry=registry,
+        gate=Gate(
+            KeyStore(database),
+            _without_key(settings),
+            admin_token=settings.admin_token.get_secret_value(),
+        ),
     )
+
+
+def _without_key(settings: ApiSettings) -> Caller | None:
+    if not settings.is_anonymous_allowed:
+        return None
+    return LOCAL if settings.is_local else ANONYMOUS
 
 
 def _policy(settings: ApiSettings) -> AskPolicy:

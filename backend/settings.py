@@ -46,6 +46,10 @@ class ApiSettings(AgentSettings):
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="Names the service is reached by beside loopback."
     )
+    anonymous_ask: bool | None = Field(
+        default=None,
+        description="Whether asking needs no key; unset: only where this machine alone can ask.",
+    )
     abstention_score_threshold: float | None = Field(
         default=None,
         ge=-1.0,
@@ -134,9 +138,17 @@ class ApiSettings(AgentSettings):
         return self.data_dir / "uploads"
 
     @property
-    def is_loopback(self) -> bool:
-        """Whether only this machine can reach the service."""
-        return self.host in LOOPBACK_HOSTS
+    def is_local(self) -> bool:
+        """Whether only this machine can reach the service.
+
+        A further name means a proxy in front, behind which everybody comes from loopback.
+        """
+        return self.host in LOOPBACK_HOSTS and not self.allowed_hosts
+
+    @property
+    def is_anonymous_allowed(self) -> bool:
+        """Whether asking needs no key."""
+        return self.is_local if self.anonymous_ask is None else self.anonymous_ask
 
 
 def load_settings(environment: Mapping[str, str]) -> ApiSettings:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli import main_builds, main_eval
+from cli import main_builds, main_eval, main_keys, main_smoke
 from cli.failures import report_failures
 
 app = typer.Typer(
@@ -134,6 +134,8 @@ def ingest(
 
 app.command(rich_help_panel="Documents")(main_builds.verify)
 app.add_typer(main_eval.app, name="eval", rich_help_panel="Measure")
+app.add_typer(main_keys.app, name="keys", rich_help_panel="Serve")
+app.command(rich_help_panel="Serve")(main_smoke.smoke)
 app.add_typer(main_builds.app, name="builds", rich_help_panel="Documents")
 
 
@@ -200,23 +202,6 @@ def doctor(
 
     with report_failures():
         raise typer.Exit(0 if run_doctor(as_json=as_json) else 1)
-
-
-@app.command(rich_help_panel="Serve")
-def smoke(
-    url: Annotated[str, typer.Argument(help="Address of the API.")] = "",
-    *,
-    mcp_url: Annotated[str, typer.Option(help="Address of the tool server.")] = "",
-    question: Annotated[str, typer.Option(help="One that the documents answer.")] = "",
-    unanswerable: Annotated[
-        str, typer.Option(help="One that they do not.")
-    ] = "How long should I boil an egg for a runny yolk?",
-) -> None:
-    """Call the four tools, get one answer and one refusal, and compare the tools' digest."""
-    from cli.smoke import run_smoke
-
-    with report_failures():
-        run_smoke(url, mcp_url=mcp_url, question=question, unanswerable=unanswerable)
 
 
 @app.command(rich_help_panel="Measure")

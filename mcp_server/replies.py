@@ -20,8 +20,15 @@ from retrieval.manifest import Manifest
 from retrieval.search import Hit, SearchOutcome, SectionOutcome, SourceOutcome
 
 
-def index_info(manifest: Manifest) -> IndexInfo:
-    """Return which index a build is."""
+def index_info(manifest: Manifest, visible_chunks: int | None = None) -> IndexInfo:
+    """Return which index a build is, as far as a caller may know.
+
+    Args:
+        manifest: Of the build.
+        visible_chunks: How many of its chunks the caller may see; None: all. Who may not see all is
+            told neither how many there are nor the digest over them.
+    """
+    sees_all = visible_chunks is None or visible_chunks == manifest.chunks
     return IndexInfo(
         build=manifest.build,
         embedding_model=manifest.stamp.embedding_model,
@@ -29,9 +36,9 @@ def index_info(manifest: Manifest) -> IndexInfo:
         profile=manifest.profile,
         header_format=manifest.stamp.header_format,
         chunker=manifest.stamp.chunker,
-        chunks=manifest.chunks,
+        chunks=manifest.chunks if visible_chunks is None else visible_chunks,
         model_digest=manifest.stamp.model_digest,
-        content_digest=manifest.content_digest,
+        content_digest=manifest.content_digest if sees_all else "",
     )
 
 
@@ -41,7 +48,7 @@ def search_result(outcome: SearchOutcome) -> SearchResult:
         query=outcome.query,
         hits=tuple(_search_hit(hit) for hit in outcome.hits),
         signals=_signals(outcome),
-        index=index_info(outcome.manifest),
+        index=index_info(outcome.manifest, outcome.visible_chunks),
         filtered=tuple(
             FilteredHit(
                 chunk_id=left_out.chunk_id,
@@ -113,7 +120,7 @@ def section_page(outcome: SectionOutcome) -> SectionPage:
         ),
         sources=outcome.sources,
         next_cursor=outcome.next_cursor,
-        index=index_info(outcome.manifest),
+        index=index_info(outcome.manifest, outcome.visible_chunks),
     )
 
 

@@ -170,7 +170,8 @@ class Engine:
             narrowed = replace(where, chunk_ids=())
         async with self._builds.lease(build) as opened:
             tree = await self._tree(opened, narrowed)
-            return page_of(tree, cursor, opened.manifest)
+            page = page_of(tree, cursor, opened.manifest)
+            return replace(page, visible_chunks=_count_visible(opened, where))
 
     async def measure(
         self, query: str, chunk_ids: Sequence[str], *, where: Filter, build: str = ""
@@ -253,7 +254,7 @@ class Engine:
         outcome = await run_search(opened, query, request, profile, self._rerankers)
         for stage in outcome.degraded:
             self._metrics.degraded.labels(stage).inc()
-        return outcome
+        return replace(outcome, visible_chunks=_count_visible(opened, request.where))
 
     def _weighted(self, vector: SparseVector, frequencies: TermFrequencies) -> SparseVector:
         return with_idf(vector, frequencies) if self._sparse.uses_idf else vector
@@ -276,6 +277,10 @@ class Engine:
             while len(self._trees) > _KEPT_TREES:
                 self._trees.popitem(last=False)
         return tree
+
+
+def _count_visible(opened: OpenedBuild, where: Filter) -> int:
+    return opened.statistics.visible(where.labels, all_labels=where.all_labels).chunks
 
 
 def _most_telling(vector: SparseVector) -> SparseVector:

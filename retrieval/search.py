@@ -94,6 +94,7 @@ class SearchOutcome:
     Attributes:
         hits: At most top_k, in final order; the chunk of the best cosine is always among them.
         degraded: Names of stages that fell back (``rerank_failed``).
+        visible_chunks: Chunks of the build that the filter's labels let through; None: all.
     """
 
     query: str
@@ -103,6 +104,7 @@ class SearchOutcome:
     filtered: tuple[Filtered, ...]
     trace: Trace
     degraded: tuple[str, ...] = ()
+    visible_chunks: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +136,11 @@ class SectionOutcome:
     Attributes:
         sources: Visible chunks of each source, over all pages.
         next_cursor: Empty on the last page.
+        visible_chunks: Chunks of the build that the filter's labels let through; None: all.
     """
 
     sections: tuple[SectionEntry, ...]
     sources: dict[str, int]
     next_cursor: str
     manifest: Manifest
+    visible_chunks: int | None = None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -47,8 +48,20 @@ class AskSearch:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def find(self, wanted: AskFilter, *, limit: int) -> Sequence[AskRecord]:
+    async def find(
+        self,
+        wanted: AskFilter,
+        *,
+        limit: int,
+        may_read: Callable[[Sequence[str]], bool] = lambda _: True,
+    ) -> Sequence[AskRecord]:
         """Return at most ``limit`` records, newest first.
+
+        Args:
+            wanted: Which asks to show.
+            limit: At most this many.
+            may_read: Whether records with these labels may be shown. Hidden ones do not count, so
+                that a page that is not full tells nothing about them.
 
         Raises:
             DatabaseUnavailableError: The database cannot be read.
@@ -57,10 +70,15 @@ class AskSearch:
             select(AskRecord)
             .where(*_conditions(wanted))
             .order_by(col(AskRecord.created_at).desc(), col(AskRecord.id))
-            .limit(limit)
         )
+        shown: list[AskRecord] = []
         async with self._database.read() as session:
-            return (await session.exec(query)).all()
+            for start in itertools.count(0, limit):
+                batch = (await session.exec(query.offset(start).limit(limit))).all()
+                shown += [record for record in batch if may_read(record.labels)]
+                if len(shown) >= limit or len(batch) < limit:
+                    break
+        return shown[:limit]
 
     async def models(self) -> Sequence[str]:
         """Return the names of all models that answered.

@@ -8,6 +8,7 @@ from storage.calibrations import CalibrationRecord
 from storage.feedback import FeedbackRecord
 from storage.index_view import IndexViewRecord, SourceRecord, WorkerRecord
 from storage.jobs import JobRecord, TaskRecord
+from storage.keys import ApiKeyRecord
 from storage.labels import LabelRecord
 from storage.schema import Table
 
@@ -22,5 +23,6 @@ TABLES = (
     WorkerRecord,
     IndexViewRecord,
     SourceRecord,
+    ApiKeyRecord,
 )
 METADATA = Table.metadata

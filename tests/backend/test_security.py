@@ -61,6 +61,7 @@ async def test_own_and_allowed_callers_pass(connect: Connect, headers: dict[str,
         strong(),
         FakeAgent(says(ANSWER)),
         allowed_hosts=("docs.example",),
+        anonymous_ask=True,
         allowed_origins=(FRIEND,),
     )
     assert (await client.post("/ask", json=BODY, headers=headers)).status_code == 200

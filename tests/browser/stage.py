@@ -88,7 +88,7 @@ class StagedServices:
     async def find(self, ask_id: str, request: Request) -> AskResponse | None:
         return next((answer for answer in ANSWERS if answer.id == ask_id), None)
 
-    async def holdings(self) -> Holdings:
+    async def holdings(self, request: Request) -> Holdings:
         if self.is_down:
             raise KnowledgeUnavailableError("the tool server cannot be reached")
         return Holdings(sources={"python-reference": 870, "vouch-docs": 42})

@@ -40,6 +40,7 @@ def application(folder: Path, knowledge: FakeKnowledge) -> Generator[Serving]:
         signing_key=SecretStr("0123456789abcdef"),
         allowed_hosts=(NAME,),
         env="prod",
+        anonymous_ask=True,
     )
 
     @asynccontextmanager

@@ -122,9 +122,13 @@ class Installation:
 
     def prepare(self) -> None:
         """Migrate the databases and build the index."""
+        self.migrate()
+        self.ingest(CORPUS)
+
+    def migrate(self) -> None:
+        """Make the tables of both databases."""
         for name in ("vouch", "audit"):
             migrate.upgrade(database_url("", self.folder, name))
-        self.ingest(CORPUS)
 
     def ingest(self, source: Path) -> None:
         """Build and publish an index of a folder."""
