@@ -21,6 +21,7 @@ import pytest
 
 from retrieval.builds import BuildCatalog
 from retrieval.engine import Engine
+from retrieval.manifest import Manifest
 from retrieval.opening import open_sparse_encoder
 from retrieval.profiles import SearchProfile
 from retrieval.query_embedding import QueryEmbedder
@@ -146,10 +147,14 @@ async def ground(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
         yield made
 
 
+def accept_any(manifest: Manifest) -> None:
+    del manifest
+
+
 def open_reader(folder: Path) -> Reader:
     builds = ServingBuilds(
         BuildCatalog(folder / "data", "docs"),
-        lambda _: None,
+        accept_any,
         keep_seconds=5.0,
         check_seconds=0.0,
     )
