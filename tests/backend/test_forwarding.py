@@ -3,46 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import httpx
 import pytest
 from pydantic import SecretStr
 
-from backend.app import create_app
-from backend.services import Services
-from backend.settings import ApiSettings
 from knowledge.errors import KnowledgeTimeoutError, KnowledgeUnavailableError
 from knowledge.forward import Forwarder
 from service.tokens import Claims, TokenSigner
+from tests.backend.conftest import Connect
+from tests.backend.fakes import FakeAgent, FakeKnowledge, says
 from tests.mcp_server.raw import modern_body
 from tests.mcp_server.serving import KEY, serve
 
 CLAIMS = Claims(ask_id="", branch="direct", scopes=("context",), subject="anonymous")
 
 
-@asynccontextmanager
-async def no_services(settings: ApiSettings) -> AsyncGenerator[Services]:
-    """The edge needs none of them."""
-    yield None  # type: ignore[misc]
+Edge = Callable[[str], Awaitable[httpx.AsyncClient]]
 
 
-@asynccontextmanager
-async def edge(mcp_url: str, folder: Path) -> AsyncGenerator[httpx.AsyncClient]:
-    settings = ApiSettings(data_dir=folder, signing_key=SecretStr(KEY), mcp_url=mcp_url)
-    app = create_app(settings, opener=no_services)
-    transport = httpx.ASGITransport(app=app)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client,
-    ):
-        yield client
+@pytest.fixture
+def edge(connect: Connect) -> Edge:
+    async def make(mcp_url: str) -> httpx.AsyncClient:
+        return await connect(
+            FakeKnowledge(), FakeAgent(says("")), mcp_url=mcp_url, signing_key=SecretStr(KEY)
+        )
+
+    return make
 
 
-async def test_a_context_call_reaches_the_tool_server_in_the_callers_name(tmp_path: Path) -> None:
-    async with serve(data_dir=tmp_path) as server, edge(server.url + "/mcp", tmp_path) as client:
+async def test_a_context_call_reaches_the_tool_server_in_the_callers_name(
+    tmp_path: Path, edge: Edge
+) -> None:
+    async with serve(data_dir=tmp_path) as server:
+        client = await edge(server.url + "/mcp")
         answer = await client.post("/api/v1/context/deduplicate", json={"texts": ["a", "A"]})
         refused = await client.post("/api/v1/context/deduplicate", json={"threshold": 5})
 
@@ -61,7 +57,7 @@ async def test_a_context_call_reaches_the_tool_server_in_the_callers_name(tmp_pa
     ],
 )
 async def test_an_mcp_call_gets_one_json_reply(
-    tmp_path: Path, path: str, tool: str, arguments: dict[str, object]
+    tmp_path: Path, edge: Edge, path: str, tool: str, arguments: dict[str, object]
 ) -> None:
     headers = {
         "mcp-protocol-version": "2026-07-28",
@@ -70,16 +66,17 @@ async def test_an_mcp_call_gets_one_json_reply(
         "accept": "application/json",
     }
     body = modern_body("tools/call", {"name": tool, "arguments": arguments})  # type: ignore[dict-item]
-    async with serve(data_dir=tmp_path) as server, edge(server.url, tmp_path) as client:
+    async with serve(data_dir=tmp_path) as server:
+        client = await edge(server.url)
         answer = await client.post(path, headers=headers, json=body)
 
     assert answer.headers["content-type"] == "application/json"
     assert "structuredContent" in answer.json()["result"]
 
 
-async def test_without_a_tool_server_the_edge_says_so(tmp_path: Path, free_port: int) -> None:
-    async with edge(f"http://127.0.0.1:{free_port}", tmp_path) as client:
-        answer = await client.post("/api/v1/context/deduplicate", json={})
+async def test_without_a_tool_server_the_edge_says_so(edge: Edge, free_port: int) -> None:
+    client = await edge(f"http://127.0.0.1:{free_port}")
+    answer = await client.post("/api/v1/context/deduplicate", json={})
 
     assert answer.status_code == 503
     assert answer.headers["content-type"] == "application/problem+json"
