@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
-from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
 from tests.browser.launching import SWITCHES
 from tests.browser.serving import Serving, serve
@@ -19,6 +19,9 @@ from tests.services import require, require_chromium
 ROOT = Path(__file__).resolve().parents[2]
 ARTIFACTS = ROOT / "artifacts" / "screenshots"
 HTMX = ROOT / "frontend" / "static" / "vendor" / "htmx.min.js"
+
+# A busy machine may take a while to show what is waited for; a wrong page never shows it.
+expect.set_options(timeout=30_000)
 
 
 # Not for the whole session: while it lives, its event loop counts as running in this thread, and

@@ -13,7 +13,7 @@ def test_history_filters_by_outcome_and_leads_to_the_whole_record(
     open_page: OpenPage, stage: Stage
 ) -> None:
     page = open_page(f"{stage.url}/history").page
-    assert page.locator("tbody tr").count() == 4
+    assert page.locator("tbody tr").count() == 5
     page.select_option("#outcome", "abstained")
     page.click(".filters button")
     expect(page.locator("tbody tr")).to_have_count(1)
