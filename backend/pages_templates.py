@@ -39,6 +39,8 @@ HEADERS = {
     "vary": "accept",
 }
 
+_BLOCK_BYTES = 4096
+
 
 class Templates:
     """Renders the pages.
@@ -96,8 +98,20 @@ class Templates:
     ) -> HTMLResponse:
         """Return a page with the headers that every page has."""
         return HTMLResponse(
-            self.render(name, **fields), status_code=status, headers={**HEADERS, **(headers or {})}
+            in_whole_blocks(self.render(name, **fields)),
+            status_code=status,
+            headers={**HEADERS, **(headers or {})},
         )
+
+
+def in_whole_blocks(html: str) -> str:
+    """Return a page filled up with line ends to a whole number of 4,096 byte blocks.
+
+    A command line client hands a page on in whole blocks and keeps the rest back for a second
+    write. Whoever reads from it and stops at the first match (``curl ... | grep -q``) then makes
+    that second write fail, now and then, on a page that was served in full.
+    """
+    return html + "\n" * (-len(html.encode()) % _BLOCK_BYTES)
 
 
 def format_number(number: float | None, digits: int = 3) -> str:

@@ -14,7 +14,14 @@ from knowledge.errors import (
 )
 
 _CANNOT_SERVE = frozenset(
-    {"index_unavailable", "build_mismatch", "model_unavailable", "audit_unavailable", "overloaded"}
+    {
+        "index_unavailable",
+        "build_mismatch",
+        "model_unavailable",
+        "audit_unavailable",
+        "overloaded",
+        "service_busy",
+    }
 )
 _CANNOT_ANSWER = frozenset(
     {"internal_error", "retrieval_error", "bad_vector", "rerank_failed", "tool_timeout"}

@@ -18,7 +18,7 @@ from backend.pages_history import HistoryQuery
 from backend.pages_ports import Holdings, Spread
 from backend.pages_questions import QuestionForm, propose_questions
 from backend.pages_source import overlap, read_context
-from backend.pages_templates import FRONTEND, GLOSSARY, Templates, format_duration
+from backend.pages_templates import FRONTEND, GLOSSARY, Templates, format_duration, in_whole_blocks
 from backend.pages_texts import TextError, Texts
 from backend.pages_view import make_curl, make_markdown, view_answer
 from knowledge.contracts import Section, Source
@@ -466,3 +466,10 @@ def test_question_stands_among_the_labelled_ones_of_its_own_model_only() -> None
     other = Spread("s", "another-model", answerable=[0.5], unanswerable=[0.1])
     assert view_answer(make_answer(), BASE, other).spread_chart is None
     assert view_answer(make_answer(), BASE).spread_chart is None
+
+
+@pytest.mark.parametrize("html", ["", "<p>a</p>", "é" * 3000, "x" * 4096])
+def test_a_page_is_a_whole_number_of_blocks_whatever_its_length(html: str) -> None:
+    filled = in_whole_blocks(html)
+    assert len(filled.encode()) % 4096 == 0
+    assert filled.rstrip("\n") == html

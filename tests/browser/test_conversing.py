@@ -40,7 +40,8 @@ def test_what_was_searched_for_can_be_changed(open_page: OpenPage, stage: Stage)
     box = page.get_by_label("Search for")
     expect(box).to_have_value(hostile.search_question)
     box.fill("the with statement")
-    box.press("Enter")
+    with page.expect_response("**/stream"):
+        box.press("Enter")
     expect(page.locator("#result [data-done]")).to_be_visible()
     asked = stage.services.asked[0]
     assert (asked.question, asked.search_question) == (hostile.question, "the with statement")

@@ -33,6 +33,7 @@ EXPECTED: dict[str, type[KnowledgeError]] = {
     "unknown_chunk": ToolRefusedError,
     "bad_request": ToolRefusedError,
     "bad_vector": KnowledgeUnavailableError,
+    "service_busy": KnowledgeUnavailableError,
     "rerank_failed": KnowledgeUnavailableError,
     "retrieval_error": KnowledgeUnavailableError,
     "internal_error": KnowledgeUnavailableError,
