@@ -10,16 +10,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pydantic import JsonValue
-
 from backend.calibration import state_of
 from backend.calibration_artefact import CalibrationArtefact
 from cli.migrate import database_urls
 from cli.settings import UpSettings
+from evals.kept import keep_artefact
 from mcp_server.replies import index_info
 from retrieval.manifest import Manifest
 from retrieval.sketch import changed_share
-from storage.calibrations import CalibrationRecord, CalibrationStore
+from storage.calibrations import CalibrationStore
 from storage.database import Database
 
 SHIPPED = Path(__file__).parent.parent / "evals/sets/python_reference/calibration.json"
@@ -53,13 +52,9 @@ async def install_shipped(settings: UpSettings, manifest: Manifest) -> bool:
         return False
     database = Database(database_urls(settings)[0])
     try:
-        store = CalibrationStore(database)
-        if await store.in_force() is not None:
+        if await CalibrationStore(database).in_force() is not None:
             return False
-        content: dict[str, JsonValue] = artefact.model_dump(mode="json")
-        await store.save(
-            CalibrationRecord(id=artefact.digest(), name=artefact.name, artefact=content)
-        )
+        await keep_artefact(database, artefact)
     finally:
         await database.close()
     return True

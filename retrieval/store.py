@@ -58,6 +58,11 @@ class Candidate:
     number: float
 
 
+def list_order(candidate: Candidate) -> tuple[float, str]:
+    """Return the key every list is sorted by: the number, largest first, then the chunk id."""
+    return -candidate.number, candidate.chunk_id
+
+
 @dataclass(frozen=True, slots=True)
 class StoredPoint:
     """A point read back, payload always, vectors when asked for."""

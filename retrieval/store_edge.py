@@ -27,7 +27,7 @@ from retrieval.payload import (
     seen_by,
     to_payload,
 )
-from retrieval.store import Candidate, CandidateLists, Filter, Measured, StoredPoint
+from retrieval.store import Candidate, CandidateLists, Filter, Measured, StoredPoint, list_order
 
 _DENSE = "dense"
 _SPARSE = "sparse"
@@ -130,7 +130,7 @@ class EdgeStore:
         if found is None:
             return CandidateLists((), ())
         lists = self._nearest(dense, sparse, limit, index_filter(found))
-        return CandidateLists(*(tuple(sorted(each, key=_order)) for each in lists))
+        return CandidateLists(*(tuple(sorted(each, key=list_order)) for each in lists))
 
     async def measure(
         self, dense: DenseVector, sparse: SparseVector, chunk_ids: Sequence[str], *, where: Filter
@@ -267,10 +267,6 @@ class EdgeStore:
                     with_vector=_VECTORS if with_vectors else False,
                 )
             )
-
-
-def _order(candidate: Candidate) -> tuple[float, str]:
-    return -candidate.number, candidate.chunk_id
 
 
 def _from_record(record: edge.Record, where: Filter) -> StoredPoint:

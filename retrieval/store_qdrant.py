@@ -27,7 +27,7 @@ from retrieval.payload import (
     seen_by,
     to_payload,
 )
-from retrieval.store import Candidate, CandidateLists, Filter, Measured, StoredPoint
+from retrieval.store import Candidate, CandidateLists, Filter, Measured, StoredPoint, list_order
 
 _DENSE = "dense"
 _SPARSE = "sparse"
@@ -126,7 +126,7 @@ class QdrantStore:
         if found is None:
             return CandidateLists((), ())
         lists = await self._nearest(dense, sparse, limit, index_filter(found))
-        return CandidateLists(*(tuple(sorted(each, key=_order)) for each in lists))
+        return CandidateLists(*(tuple(sorted(each, key=list_order)) for each in lists))
 
     async def measure(
         self, dense: DenseVector, sparse: SparseVector, chunk_ids: Sequence[str], *, where: Filter
@@ -259,10 +259,6 @@ class QdrantStore:
 
 def _terms(sparse: SparseVector) -> models.SparseVector:
     return models.SparseVector(indices=list(sparse.indices), values=list(sparse.values))
-
-
-def _order(candidate: Candidate) -> tuple[float, str]:
-    return -candidate.number, candidate.chunk_id
 
 
 def _from_record(record: models.Record, where: Filter) -> StoredPoint:
