@@ -21,7 +21,7 @@ from backend.overall import PartVerdict, merge_hits, overall_verdict
 from backend.ports import Knowledge
 from backend.settings import AskMode
 from backend.stopwatch import Stopwatch
-from knowledge.contracts import IndexInfo, SearchResult
+from knowledge.contracts import IndexInfo, SearchTrace
 from knowledge.errors import KnowledgeError
 from service.tokens import Branch, Claims
 
@@ -109,7 +109,7 @@ class Branches:
                 failure = found
                 _cancel(started)
             else:
-                emit(EvidenceFound(merge_hits(found)))
+                emit(EvidenceFound(merge_hits([trace.result for trace in found])))
                 judged = _judge_all(frame, found)
                 emit(VerdictReached(overall_verdict(judged)))
                 tasks = started or [
@@ -131,7 +131,7 @@ class Branches:
             found = await self._search_all(frame)
         if isinstance(found, KnowledgeError):
             raise found
-        emit(EvidenceFound(merge_hits(found)))
+        emit(EvidenceFound(merge_hits([trace.result for trace in found])))
         judged = _judge_all(frame, found)
         return Gathered(judged, overall_verdict(judged), ())
 
@@ -150,17 +150,19 @@ class Branches:
     ) -> asyncio.Task[_Answer]:
         return group.create_task(self._answer(frame, text, watch))
 
-    async def _search_all(self, frame: AskFrame) -> tuple[SearchResult, ...] | KnowledgeError:
-        tools = self._knowledge.bind(frame.claims("guard"), source=frame.source, top_k=frame.top_k)
+    async def _search_all(self, frame: AskFrame) -> tuple[SearchTrace, ...] | KnowledgeError:
+        claims = frame.claims("guard")
 
-        async def search(text: str) -> SearchResult | KnowledgeError:
+        async def search(text: str) -> SearchTrace | KnowledgeError:
             try:
-                return await tools.search_kb(text, frame.top_k, frame.source)
+                return await self._knowledge.search(
+                    text, claims, top_k=frame.top_k, source=frame.source
+                )
             except KnowledgeError as error:
                 return error
 
         found = await asyncio.gather(*(search(text) for text in frame.parts))
-        results = tuple(each for each in found if isinstance(each, SearchResult))
+        results = tuple(each for each in found if isinstance(each, SearchTrace))
         errors = [each for each in found if isinstance(each, KnowledgeError)]
         return errors[0] if errors else results
 
@@ -184,10 +186,10 @@ class Branches:
                 return error
 
 
-def _judge_all(frame: AskFrame, found: Sequence[SearchResult]) -> tuple[PartVerdict, ...]:
+def _judge_all(frame: AskFrame, found: Sequence[SearchTrace]) -> tuple[PartVerdict, ...]:
     return tuple(
-        PartVerdict(text, result, judge(result.signals, frame.rule))
-        for text, result in zip(frame.parts, found, strict=True)
+        PartVerdict(text, trace.result, judge(trace.result.signals, frame.rule), trace.stages)
+        for text, trace in zip(frame.parts, found, strict=True)
     )
 
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from agent.contract import AgentOutcome, Evidence, TokenUsage
 from backend.contract import GuardView
 from backend.markers import find_markers, keep_markers
-from knowledge.contracts import SearchHit, SearchResult
+from knowledge.contracts import SearchHit, SearchResult, StageOrder
 
 
 @dataclass(frozen=True, slots=True)
 class PartVerdict:
-    """One part of the question with the guard's own search and verdict on it."""
+    """One part of the question with the guard's own search and verdict on it.
+
+    Attributes:
+        stages: Candidate ids in the order each stage of that search left them.
+    """
 
     text: str
     search: SearchResult
     guard: GuardView
+    stages: StageOrder = field(default_factory=StageOrder)
 
 
 def merge_hits(searches: Sequence[SearchResult]) -> tuple[SearchHit, ...]:

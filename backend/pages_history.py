@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from backend.contract import AbstentionReason, AskResponse, FidelityVerdict, Status
 from backend.labelled_set import LABELS
+from backend.pages_candidates import candidate_table
 from backend.pages_context import Pages, PagesHere
 from backend.pages_problem import respond_problem
 from backend.pages_view import view_answer
@@ -131,6 +132,7 @@ async def show_trace(request: Request, pages: PagesHere, ask_id: str) -> HTMLRes
     return pages.templates.respond(
         "record.html",
         record=record,
+        candidates=[candidate_table(part) for part in record.searches],
         labels=LABELS,
         label=await pages.desk.label_of(ask_id),
         view=view_answer(response, str(request.base_url), await pages.services.spread()),

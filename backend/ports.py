@@ -30,6 +30,12 @@ class Knowledge(Protocol):
         """Return the four tools for one branch of one ask."""
         ...
 
+    async def search(
+        self, query: str, claims: Claims, *, top_k: int, source: str = ""
+    ) -> SearchTrace:
+        """Call ``search_kb`` as the guard does; return the order after every stage as well."""
+        ...
+
     async def read_audit(self, ask_id: str) -> AuditPage:
         """Return every tool call of an ask, with the signed claims of its caller."""
         ...

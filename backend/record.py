@@ -67,6 +67,7 @@ def make_record(
                 "text": part.text,
                 "search": part.search.model_dump(mode="json"),
                 "guard": part.guard.model_dump(mode="json"),
+                "stages": part.stages.model_dump(mode="json"),
             }
             for part in gathered.parts
         ],

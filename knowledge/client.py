@@ -21,6 +21,7 @@ from knowledge.client_calls import (
     MEASURE_CHUNKS,
     READ_AUDIT,
     READ_CALLS,
+    SEARCH_KB,
     TRACE_SEARCH,
 )
 from knowledge.client_channel import ToolChannel
@@ -33,6 +34,7 @@ from knowledge.contracts import (
     IndexInfo,
     Measurement,
     SearchTrace,
+    StageOrder,
 )
 from knowledge.pin import read_pin
 from knowledge.tools import KnowledgeTools
@@ -110,6 +112,23 @@ class KnowledgeClient:
         return BoundTools(
             self._tools, token=token, source=source, top_k=top_k, saw_index=self._remember
         )
+
+    async def search(
+        self, query: str, claims: Claims, *, top_k: int, source: str = ""
+    ) -> SearchTrace:
+        """Call ``search_kb`` as the guard does; return the order after every stage as well.
+
+        Args:
+            query: Text to search for.
+            claims: Of the guard's branch; the tool server gives no other branch the order.
+            top_k: Hits wanted, 1 to 50.
+            source: Only this source; empty means every source.
+        """
+        token = self._sign(replace(claims, source=source or claims.source), "search")
+        arguments: dict[str, JsonValue] = {"query": query, "top_k": top_k, "source": source}
+        result, beside = await self._tools.exchange(SEARCH_KB, arguments, token=token)
+        self._remember(result.index)
+        return SearchTrace(result=result, stages=beside.stages or StageOrder())
 
     def sign(self, claims: Claims) -> str:
         """Return the search token of these claims, for a gateway that calls the tools itself."""

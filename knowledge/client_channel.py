@@ -18,6 +18,7 @@ from knowledge.client_failures import error_of_failure, error_of_rpc, error_of_s
 from knowledge.client_lanes import Lanes
 from knowledge.client_wire import (
     CallOutcome,
+    ReplyMeta,
     ResultT,
     ToolDescription,
     call_request,
@@ -68,6 +69,16 @@ class ToolChannel:
         self, tool: ToolType[ResultT], arguments: Mapping[str, JsonValue], *, token: str
     ) -> ResultT:
         """Call a tool and return its checked result.
+
+        Raises:
+            KnowledgeError: As for ``exchange``.
+        """
+        return (await self.exchange(tool, arguments, token=token))[0]
+
+    async def exchange(
+        self, tool: ToolType[ResultT], arguments: Mapping[str, JsonValue], *, token: str
+    ) -> tuple[ResultT, ReplyMeta]:
+        """Call a tool; return its checked result and what the server sent beside it.
 
         Raises:
             KnowledgeUnavailableError: The server is away, busy, or cannot serve.
@@ -166,11 +177,13 @@ class ToolChannel:
             raise KnowledgeUnavailableError("the tool server cannot be reached") from error
 
 
-def _result_of(tool: ToolType[ResultT], outcome: CallOutcome[ResultT] | None) -> ResultT:
+def _result_of(
+    tool: ToolType[ResultT], outcome: CallOutcome[ResultT] | None
+) -> tuple[ResultT, ReplyMeta]:
     if outcome is None:
         raise ToolContractError(f"{tool.name} answered nothing")
     if outcome.is_error:
         raise error_of_failure("".join(block.text for block in outcome.content))
     if outcome.structured is None:
         raise ToolContractError(f"{tool.name} answered without structured content")
-    return outcome.structured
+    return outcome.structured, outcome.meta

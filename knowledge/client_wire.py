@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
+from knowledge.contracts import STAGES_KEY, StageOrder
 from knowledge.errors import ToolContractError
 
 PROTOCOL_VERSION = "2026-07-28"
@@ -43,8 +44,16 @@ class TextContent(_Lenient):
     text: str = ""
 
 
+class ReplyMeta(_Lenient):
+    """What a result carries beside its content, for this product's own API alone."""
+
+    stages: StageOrder | None = Field(default=None, alias=STAGES_KEY)
+
+
 class CallOutcome(_Lenient, Generic[ResultT]):
     """Result of ``tools/call`` as the server sent it."""
+
+    meta: ReplyMeta = Field(default=ReplyMeta(), alias="_meta")
 
     content: tuple[TextContent, ...] = ()
     structured: ResultT | None = Field(default=None, alias="structuredContent")

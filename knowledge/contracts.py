@@ -11,6 +11,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+# Beside the result of the guard's own search: no part of any tool's schema, so that no agent and no
+# host is ever shown it.
+STAGES_KEY = "vouch/stages"
+
 Cosine = Annotated[float, Field(ge=-1.0, le=1.0)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
@@ -205,6 +209,9 @@ class StageOrder(Wire):
     fused: tuple[str, ...] = ()
     reranked: tuple[str, ...] = ()
     selected: tuple[str, ...] = ()
+    cut_at: int | None = Field(
+        default=None, ge=1, description="Longer lists were cut at this many ids; null: none was."
+    )
 
 
 class Explanation(Wire):

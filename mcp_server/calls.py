@@ -11,7 +11,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, JsonValue
 
-from knowledge.contracts import AuditRow
+from knowledge.contracts import STAGES_KEY, AuditRow
 from mcp_server.audit import AuditTrail
 from mcp_server.auth import Caller, current_caller
 from mcp_server.errors import (
@@ -26,6 +26,7 @@ from mcp_server.limits import RateLimit, Turnstile
 from mcp_server.metrics import ToolMetrics
 from mcp_server.origin import origin
 from mcp_server.rendering import render
+from mcp_server.replies import StagedResult
 from service.logs import get_logger, request_id
 
 _log = get_logger(__name__)
@@ -132,7 +133,13 @@ class CallDesk:
 
 
 def _answer(result: BaseModel) -> CallToolResult:
+    beside = (
+        {STAGES_KEY: result.stages.model_dump(mode="json")}
+        if isinstance(result, StagedResult)
+        else None
+    )
     return CallToolResult(
         content=[TextContent(type="text", text=render(result))],
         structured_content=result.model_dump(mode="json"),
+        _meta=beside,
     )

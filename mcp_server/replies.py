@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from knowledge.contracts import (
     Explanation,
     FilteredHit,
@@ -17,7 +19,20 @@ from knowledge.contracts import (
 )
 from retrieval.explain import Explanation as Explained
 from retrieval.manifest import Manifest
-from retrieval.search import Hit, SearchOutcome, SectionOutcome, SourceOutcome
+from retrieval.search import Hit, SearchOutcome, SectionOutcome, SourceOutcome, Trace
+
+# Ids of each list that the guard, and so the record of its ask, is given at most: twice the usual
+# fifty candidates of both lists together.
+_MOST_STAGED = 200
+
+
+class StagedResult(SearchResult):
+    """A search as the guard is given it: what anyone gets, and the order after every stage.
+
+    The order is no part of the structured content; it travels as metadata of the reply.
+    """
+
+    stages: StageOrder = Field(exclude=True)
 
 
 def index_info(manifest: Manifest, visible_chunks: int | None = None) -> IndexInfo:
@@ -62,6 +77,32 @@ def search_result(outcome: SearchOutcome) -> SearchResult:
     )
 
 
+def staged_result(outcome: SearchOutcome) -> StagedResult:
+    """Return a search as the guard is given it."""
+    plain = search_result(outcome)
+    return StagedResult(**dict(plain), stages=stage_order(outcome.trace, most=_MOST_STAGED))
+
+
+def stage_order(trace: Trace, *, most: int | None = None) -> StageOrder:
+    """Return the order after every stage.
+
+    Args:
+        trace: Of the search.
+        most: Ids of each list at most; None keeps every one.
+    """
+    orders = {
+        "dense": trace.dense,
+        "sparse": trace.sparse,
+        "fused": trace.fused,
+        "reranked": trace.reranked,
+        "selected": trace.selected,
+    }
+    is_cut = most is not None and any(len(ids) > most for ids in orders.values())
+    return StageOrder(
+        **{stage: ids[:most] for stage, ids in orders.items()}, cut_at=most if is_cut else None
+    )
+
+
 def search_trace(outcome: SearchOutcome, explained: Explained | None = None) -> SearchTrace:
     """Return a search with the order after every stage.
 
@@ -69,17 +110,9 @@ def search_trace(outcome: SearchOutcome, explained: Explained | None = None) -> 
         outcome: Of the search.
         explained: What became of the chunk that was asked about; None when none was.
     """
-    trace = outcome.trace
-    stages = StageOrder(
-        dense=trace.dense,
-        sparse=trace.sparse,
-        fused=trace.fused,
-        reranked=trace.reranked,
-        selected=trace.selected,
-    )
     return SearchTrace(
         result=search_result(outcome),
-        stages=stages,
+        stages=stage_order(outcome.trace),
         explanation=_explanation(explained) if explained else None,
     )
 

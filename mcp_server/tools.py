@@ -15,7 +15,7 @@ from pydantic import Field
 from knowledge.contracts import SearchResult, SectionPage, Source
 from mcp_server.auth import current_caller
 from mcp_server.index_keeper import IndexKeeper
-from mcp_server.replies import search_result, section_page, source_text
+from mcp_server.replies import search_result, section_page, source_text, staged_result
 from mcp_server.server import make_tool
 from retrieval.search import SearchRequest
 from retrieval.store import Filter
@@ -71,7 +71,8 @@ class DocumentationTools:
         request = SearchRequest(
             query=query, top_k=top_k, where=visible_to(claims, source), build=claims.build
         )
-        return search_result(await self._keeper.engine().search(request))
+        outcome = await self._keeper.engine().search(request)
+        return staged_result(outcome) if claims.branch == "guard" else search_result(outcome)
 
     async def get_source(self, chunk_id: ChunkId) -> Source:
         """Return the exact text of one passage and the chunk_id of the one before and after it.

@@ -25,7 +25,8 @@ class AskRecord(Table, table=True):
         answer: What was shown.
         response: The response body as it went out.
         evidence: Every passage the agent received, with its numbers.
-        searches: The guard's own searches, one for each part of the question.
+        searches: The guard's own searches, one for each part of the question: what was found, the
+            verdict, and the candidate ids in the order each stage left them.
         tool_calls: Every call the agent made.
         audit: The tool server's rows for this ask, as they were when it ended.
         prompt: The messages as sent to the model; empty without one.

@@ -63,6 +63,16 @@ class FakeKnowledge:
     def bind(self, claims: Claims, *, source: str = "", top_k: int | None = None) -> KnowledgeTools:
         return FakeTools(self, claims, source, top_k)
 
+    async def search(
+        self, query: str, claims: Claims, *, top_k: int, source: str = ""
+    ) -> SearchTrace:
+        tools = self.bind(claims, source=source, top_k=top_k)
+        result = await tools.search_kb(query, top_k, source)
+        ids = tuple(hit.chunk_id for hit in result.hits)
+        # As if one more had been found by words alone, and had not been good enough.
+        stages = StageOrder(dense=ids, sparse=(*ids, "x1"), fused=(*ids, "x1"), selected=ids)
+        return SearchTrace(result=result, stages=stages)
+
     async def read_audit(self, ask_id: str) -> AuditPage:
         if self.audit_failure is not None:
             raise self.audit_failure

@@ -26,6 +26,7 @@ from backend.events import (
 )
 from backend.metrics import AskMetrics
 from backend.settings import DEFAULT_ABSTENTION_SENTENCE
+from knowledge.contracts import StageOrder
 from knowledge.errors import BuildGoneError, KnowledgeUnavailableError
 from knowledge.tools import KnowledgeTools
 from service.errors import VouchError
@@ -371,7 +372,23 @@ async def test_the_record_holds_everything_and_gives_the_response_back(
     assert [item["chunk_id"] for item in record.evidence] == ["c1", "c2"]
     assert sorted(str(row["branch"]) for row in record.audit) == ["agent", "guard"]
     assert record.searches[0]["text"] == QUESTION
+    assert record.searches[0]["stages"] == {
+        "dense": ["c1", "c2"],
+        "sparse": ["c1", "c2", "x1"],
+        "fused": ["c1", "c2", "x1"],
+        "reranked": [],
+        "selected": ["c1", "c2"],
+        "cut_at": None,
+    }
     assert record.versions.keys() >= {"vouch", "calibration"}
+
+
+async def test_the_record_of_a_refusal_holds_the_candidates_too(make_services: Compose) -> None:
+    services = await make_services(weak(), FakeAgent(says(ANSWER)))
+    response = await services.asker.answer(ask(), ANONYMOUS)
+    assert response.abstained
+    (search,) = (await services.recorder.find(response.id, ANONYMOUS)).searches
+    assert StageOrder.model_validate(search["stages"]).fused[-1] == "x1"
 
 
 async def test_a_record_under_labels_is_unknown_to_others(make_services: Compose) -> None:

@@ -15,10 +15,12 @@ import pytest
 
 from backend.gaps import JOINING_COSINE, Refused, cluster, group, suggest_heading
 from backend.guard import CalibratedRule, FixedRule, Rule
+from backend.pages_candidates import candidate_table
 from backend.what_if import PastAsk, curve, rates, rejudge, threshold_of, with_threshold
 from evals.observations import Observation
 from evals.operating import judged, refused_share
 from evals.sets import load_set
+from knowledge.contracts import FilteredHit, StageOrder
 from retrieval.embedding import FastembedEmbedder
 from retrieval.models import resolve_model
 from tests.backend.conftest import Connect
@@ -205,6 +207,52 @@ async def test_labelled_records_become_a_set_that_evaluations_read(
     assert [one.question for one in made.unanswerable] == ["Which SSO is there?"]
     assert made.unanswerable[0].band == "recorded"
     assert (await client.get("/labelled.zip")).content == reply.content
+
+
+async def test_the_trace_shows_every_candidate_and_what_became_of_it(connect: Connect) -> None:
+    client = await connect(mixed(), FakeAgent(says("The text of c1 [1].")))
+    asked = (await client.post("/ask", json={"question": "What is the text of c1?"})).json()
+    page = (await client.get(f"/history/{asked['id']}")).text
+    assert "All 2 candidates" in page
+    assert "among the hits" in page
+    assert "below the cut-off" in page
+
+
+def test_a_candidate_table_says_what_became_of_each() -> None:
+    found = make_result("c1", query="q")
+    left_out = (
+        FilteredHit(chunk_id="twin", reason="near_duplicate", duplicate_of="c1"),
+        FilteredHit(chunk_id="capped", reason="source_cap"),
+    )
+    stages = StageOrder(
+        dense=("c1", "twin", "low"),
+        sparse=("capped", "c1"),
+        fused=("c1", "twin", "capped", "far"),
+        selected=("c1",),
+        cut_at=200,
+    )
+    table = candidate_table(
+        {
+            "search": found.model_copy(update={"filtered": left_out}).model_dump(mode="json"),
+            "stages": stages.model_dump(mode="json"),
+        }
+    )
+    assert {row.chunk_id: row.fate for row in table.rows} == {
+        "c1": "selected",
+        "twin": "near_duplicate",
+        "capped": "source_cap",
+        "far": "below_cut_off",
+        "low": "below_floor",
+    }
+    first = table.rows[0]
+    assert (first.dense, first.sparse, first.fused, first.reranked) == (1, 2, 1, None)
+    assert first.heading == "A heading"
+    assert table.cut_at == 200
+
+
+def test_a_record_from_before_candidates_were_kept_has_no_table() -> None:
+    found = make_result("c1", query="q").model_dump(mode="json")
+    assert candidate_table({"search": found}).rows == ()
 
 
 async def test_unknown_record_and_unknown_label_are_refused(connect: Connect) -> None:

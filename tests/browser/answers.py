@@ -433,7 +433,11 @@ def make_record(response: AskResponse) -> AskRecord:
             "response": response.model_dump(mode="json", by_alias=True),
             "verdict": response.guard.model_dump(mode="json"),
             "searches": [
-                {"text": response.search_question, "search": search.model_dump(mode="json")}
+                {
+                    "text": response.search_question,
+                    "search": search.model_dump(mode="json"),
+                    "stages": {"dense": IDS, "fused": IDS, "selected": IDS[:4]},
+                }
             ],
             "tool_calls": calls,
             "prompt": [{"role": "system", "content": "Answer only from the passages."}],

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.answers import QUESTION, make_answer, make_refusal
+from tests.browser.answers import IDS, QUESTION, make_answer, make_refusal
 from tests.browser.conftest import OpenPage, Stage
 
 pytestmark = pytest.mark.browser
@@ -29,7 +29,11 @@ def test_record_puts_what_was_written_beside_what_was_shown(
     page = open_page(f"{stage.url}/history/{make_answer().id}").page
     assert "See also [7]." in page.inner_text("#shown pre")
     assert "[7]" not in page.inner_text("#shown .answer")
-    assert page.locator("#guard tbody tr").count() == 4
+    assert page.locator("#guard > table tbody tr").count() == 4
+    page.click("#guard summary")
+    candidates = page.locator("#guard details tbody tr")
+    assert candidates.count() == len(IDS)
+    assert "below the cut-off" in candidates.last.inner_text()
     assert "search_kb" in page.inner_text("#agent")
     assert "0.450" in page.inner_text("#verdict")
     assert page.locator("#citations tbody tr").count() == 3

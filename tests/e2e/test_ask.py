@@ -78,6 +78,14 @@ def test_a_record_comes_back_exactly_with_the_servers_audit(
     body = ask(client, plain_api, KEY_QUESTION).json()
     assert client.get(f"{plain_api.url}/asks/{body['id']}").json() == body
     record = client.get(f"{plain_api.url}/asks/{body['id']}/record").json()
+    (search,) = record["searches"]
+    stages = search["stages"]
+    in_search = [
+        chunk["chunk_id"] for chunk in body["retrieved_chunks"] if chunk["in_guard_search"]
+    ]
+    assert stages["selected"] == in_search
+    assert {*stages["dense"], *stages["sparse"]} == {*stages["fused"]}
+    assert len(stages["dense"]) > len(stages["selected"])
     assert {row["branch"] for row in record["audit"]} == {"agent", "guard"}
     assert {row["ask_id"] for row in record["audit"]} == {body["id"]}
 
