@@ -12,7 +12,7 @@ from agent.chat import ModelCall, ToolSpec
 from agent.contract import Evidence
 from agent.errors import CallBudgetSpentError
 from knowledge.contracts import SectionPage
-from knowledge.errors import ToolRefusedError
+from knowledge.errors import KnowledgeLimitedError, ToolRefusedError
 from knowledge.tools import TOOL_NAMES
 
 _SECTIONS_SHOWN = 60
@@ -112,7 +112,7 @@ class Toolbox:
             return self._refused(call, "invalid_arguments", f"{place}: {problem['msg']}")
         except CallBudgetSpentError as error:
             return f"Error: {error}. Answer from what you have."
-        except ToolRefusedError as error:
+        except (ToolRefusedError, KnowledgeLimitedError) as error:
             return f"Error: {error}"
 
     def _refused(self, call: ModelCall, code: str, message: str) -> str:

@@ -32,6 +32,11 @@ def main() -> int:
         get_logger(__name__).warning(
             "anyone who reaches this address can ask", host=settings.host, port=settings.port
         )
+    if settings.allowed_hosts and not settings.trusted_proxies:
+        get_logger(__name__).warning(
+            "names are served and no proxy is listed: whoever comes through one counts as one "
+            "address", setting="VOUCH_TRUSTED_PROXIES",
+        )  # fmt: skip
     follow_lifeline(enabled=settings.lifeline)
     uvicorn.run(
         app,
@@ -40,6 +45,8 @@ def main() -> int:
         log_config=None,
         access_log=False,
         server_header=False,
+        # Which proxies are believed is a setting of ours; the server would believe loopback.
+        proxy_headers=False,
         timeout_graceful_shutdown=10,
     )
     return 0

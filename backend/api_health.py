@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse, Response
 
 from backend.api_ask import ServicesHere
 from backend.services import Services
+from service.circuits import check_circuit
 from service.errors import VouchError
 from service.health import Check, HealthDocument, describe_health, installed_version
 from service.metrics import render_metrics
@@ -36,7 +37,12 @@ async def show_ready(services: ServicesHere) -> Response:
     document = describe_health(
         "api",
         version=installed_version(),
-        checks={"knowledge": knowledge, "database": database, "guard": guard},
+        checks={
+            "knowledge": knowledge,
+            "database": database,
+            "guard": guard,
+            **{circuit.name: check_circuit(circuit) for circuit in services.circuits},
+        },
     )
     status = 503 if document.status == "down" else 200
     return JSONResponse(document.model_dump(mode="json"), status)

@@ -26,6 +26,7 @@ from backend.ingestion_desk import DeskRules
 from backend.pages import Pages
 from backend.pages_templates import Templates
 from backend.problems import answer_error, install_problem_handlers
+from backend.proxies import ProxyMiddleware
 from backend.request_log import RequestLogMiddleware
 from backend.security import Perimeter, SecurityMiddleware
 from backend.services import Opener, open_services
@@ -116,6 +117,7 @@ def _install_perimeter(app: FastAPI, settings: ApiSettings) -> None:
         allow_origins=settings.allowed_origins,
         allow_methods=["GET", "POST", "OPTIONS"],
         allow_headers=["Content-Type", "Authorization"],
-        expose_headers=["Retry-After", "X-Request-ID"],
+        expose_headers=["Retry-After", "RateLimit", "RateLimit-Policy", "X-Request-ID"],
     )
     app.add_middleware(RequestLogMiddleware)
+    app.add_middleware(ProxyMiddleware, proxies=settings.proxies)

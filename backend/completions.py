@@ -18,6 +18,7 @@ from backend.completions_contract import (
     Usage,
     VouchField,
 )
+from backend.completions_errors import error_body
 from backend.contract import AskResponse, Citation
 from backend.events import Done, StageEvent
 from backend.markers import find_markers
@@ -166,9 +167,10 @@ def _comment(event: StageEvent) -> bytes:
 
 
 def _encode_problem(problem: Problem) -> bytes:
-    return _encode(
-        {"error": {"message": problem.title, "type": problem.code, "code": problem.code}}
+    body = error_body(
+        title=problem.title, detail=problem.detail, status=problem.status, code=problem.code
     )
+    return _encode(body)
 
 
 def _encode(body: dict[str, JsonValue]) -> bytes:

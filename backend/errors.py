@@ -16,11 +16,13 @@ Tree:
       NoWorkerError           no worker has announced itself yet
       NotAuthenticatedError   a key is needed, or the one given is not valid
       ScopeMissingError       the caller's key is not for this
+      TooManyRequestsError    a key or an address asks more often than it may
 """
 
 from __future__ import annotations
 
 from service.errors import VouchError
+from service.rate import Standing
 
 
 class BackendError(VouchError):
@@ -119,3 +121,22 @@ class ScopeMissingError(BackendError):
     """The caller's key is not for this."""
 
     code = "scope_missing"
+
+
+class TooManyRequestsError(BackendError):
+    """A key or an address asks more often than it may.
+
+    Attributes:
+        standing: How it stands, and when it may again.
+        whose: ``key`` or ``address``: the name of the limit.
+    """
+
+    code = "rate_limited"
+
+    def __init__(self, standing: Standing, whose: str) -> None:
+        rate = standing.rate
+        super().__init__(
+            f"more than {rate.count} requests in {rate.period_seconds:g} seconds from this {whose}"
+        )
+        self.standing = standing
+        self.whose = whose

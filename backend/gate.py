@@ -10,16 +10,17 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from backend.caller import LOCAL, Caller, CallerScope
 from backend.errors import NotAuthenticatedError, ScopeMissingError
+from backend.rates import RequestRates
 from service.errors import VouchError
 from storage.keys import ApiKeyRecord
 
@@ -130,8 +131,22 @@ class Gate:
         )
 
 
+class GateServices(Protocol):
+    """What the gate needs of the opened services."""
+
+    @property
+    def gate(self) -> Gate:
+        """Says who sent a request."""
+        ...
+
+    @property
+    def rates(self) -> RequestRates:
+        """Says how often they may."""
+        ...
+
+
 class GateMiddleware:
-    """Applies the gate of the opened services to every request.
+    """Applies the gate and the rates of the opened services to every request.
 
     Args:
         app: The routes.
@@ -148,12 +163,36 @@ class GateMiddleware:
             await self._app(scope, receive, send)
             return
         authorization = Headers(scope=scope).get("authorization", "")
-        gate: Gate = scope["app"].state.services.gate
+        services: GateServices = scope["app"].state.services
+        path, headers = str(scope["path"]), dict[str, str]()
         try:
-            caller = await gate.admit(str(scope["path"]), authorization)
+            if scope_of(path) is not None:
+                headers |= await services.rates.count_address(_address(scope))
+            caller = await services.gate.admit(path, authorization)
+            if caller is not None:
+                headers |= await services.rates.count_caller(caller)
         except VouchError as error:
             response = await self._answer(Request(scope, receive), error)
             await response(scope, receive, send)
             return
         scope.setdefault("state", {})["caller"] = caller
-        await self._app(scope, receive, send)
+        await self._app(scope, receive, _with_headers(send, headers))
+
+
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""
+
+
+def _with_headers(send: Send, headers: Mapping[str, str]) -> Send:
+    if not headers:
+        return send
+
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            sent = MutableHeaders(scope=message)
+            for name, value in headers.items():
+                sent.setdefault(name, value)
+        await send(message)
+
+    return send_with_headers

@@ -70,6 +70,7 @@ class Pipeline:
         recorder: Stores records.
         policy: How asks are handled.
         shadow: Lets agents finish unseen after a refusal of the guard.
+        fallen: Names what of this process has fallen back at the moment.
         clock: Returns Unix time in seconds.
     """
 
@@ -85,6 +86,7 @@ class Pipeline:
         recorder: Recorder,
         policy: AskPolicy,
         shadow: ShadowRuns,
+        fallen: Callable[[], Sequence[str]] = tuple,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._knowledge = knowledge
@@ -95,6 +97,7 @@ class Pipeline:
         self._recorder = recorder
         self._policy = policy
         self._shadow = shadow
+        self._fallen = fallen
         self._clock = clock
         self._branches = Branches(knowledge, agent, mode=policy.mode)
         self._answerer = Answerer(agent.kind, agent.model)
@@ -167,7 +170,7 @@ class Pipeline:
                 found.joined,
                 audit=audit,
                 cosines=found.cosines,
-                degraded=found.rule.degraded,
+                degraded=(*found.rule.degraded, *self._fallen()),
             )
         response = assemble(
             found.frame,

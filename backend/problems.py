@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from agent.errors import AgentError, ModelTimeoutError
+from backend.completions_errors import error_body, speaks_completions
 from backend.errors import (
     AdminRequiredError,
     AskTimeoutError,
@@ -25,12 +26,19 @@ from backend.errors import (
     RecordUnavailableError,
     RequestTooLargeError,
     ScopeMissingError,
+    TooManyRequestsError,
     UnknownAskError,
     UnknownJobError,
     UnknownModelError,
 )
 from backend.pages_problem import respond_problem, wants_page
-from knowledge.errors import BuildGoneError, KnowledgeError, ToolRefusedError
+from backend.rates import rate_headers
+from knowledge.errors import (
+    BuildGoneError,
+    KnowledgeError,
+    KnowledgeLimitedError,
+    ToolRefusedError,
+)
 from service.errors import VouchError
 from service.logs import get_logger
 from storage.errors import StorageError
@@ -71,6 +79,8 @@ class _Kind:
 # The first class that fits decides, so a subclass stands above its parent.
 _KINDS: tuple[tuple[type[VouchError], _Kind], ...] = (
     (OverloadedError, _Kind(503, "Too many questions at once")),
+    (TooManyRequestsError, _Kind(429, "Too many requests")),
+    (KnowledgeLimitedError, _Kind(429, "Too many calls of the search")),
     (AskTimeoutError, _Kind(504, "The question took too long")),
     (RecordUnavailableError, _Kind(503, "The record cannot be stored")),
     (UnknownAskError, _Kind(404, "No such record")),
@@ -120,7 +130,9 @@ def problem_headers(error: VouchError) -> dict[str, str]:
         return {"WWW-Authenticate": "Bearer"}
     if isinstance(error, NotAuthenticatedError):
         return {"WWW-Authenticate": 'Bearer, Basic realm="Vouch: the password is an API key"'}
-    if isinstance(error, OverloadedError):
+    if isinstance(error, TooManyRequestsError):
+        return rate_headers(error.standing, error.whose)
+    if isinstance(error, OverloadedError | KnowledgeLimitedError):
         return {"Retry-After": str(error.retry_after_seconds)}
     if describe_error(error).status == 503:  # noqa: PLR2004 - the HTTP status itself
         return {"Retry-After": str(_RETRY_AFTER_SECONDS)}
@@ -144,7 +156,14 @@ def install_problem_handlers(app: FastAPI) -> None:
 def _respond(
     request: Request, problem: Problem, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Answer a person with a page and everybody else with a problem document."""
+    """Answer a person with a page, a chat client in its own form, others with a document."""
+    if speaks_completions(request.url.path):
+        first = problem.errors[0].field if problem.errors else ""
+        body = error_body(
+            title=problem.title, detail=problem.detail,
+            status=problem.status, code=problem.code, field=first,
+        )  # fmt: skip
+        return JSONResponse(body, problem.status, headers)
     pages = getattr(request.app.state, "pages", None)
     if pages is not None and wants_page(request):
         return respond_problem(pages.templates, request, problem, headers)

@@ -27,6 +27,7 @@ from backend.metrics import AskMetrics
 from backend.pipeline import Pipeline
 from backend.policy import AskPolicy
 from backend.ports import IndexSource, Knowledge, QuestionSettler, SufficiencyCheck
+from backend.rates import RequestRates
 from backend.records import Recorder
 from backend.replay import Replayer
 from backend.rules import RuleBook
@@ -34,7 +35,11 @@ from backend.settings import ApiSettings
 from backend.settle import ConversationSettler
 from backend.shadow import ShadowRuns
 from knowledge.client import KnowledgeClient
+from service.circuit import Circuit
+from service.circuits import fallen_back, watch_circuits
 from service.health import installed_version
+from service.limiter import Limiter, LocalLimiter
+from service.limiter_opening import open_limiter
 from service.metrics import open_registry
 from service.tokens import TokenSigner
 from storage.asks import AskStore
@@ -60,6 +65,8 @@ class Services:
         database: Asked whether it answers.
         registry: Of this process's metrics.
         gate: Knows who sent a request.
+        rates: How often they may.
+        circuits: Of the outside services this process leaves alone when they fail.
     """
 
     asker: Asker
@@ -72,6 +79,8 @@ class Services:
     database: Database
     registry: CollectorRegistry
     gate: Gate
+    rates: RequestRates
+    circuits: tuple[Circuit, ...] = ()
 
     async def ask(self, body: AskRequest, request: Request) -> AsyncGenerator[StageEvent]:
         """Yield the stages of an ask in the name of whoever sent the request."""
@@ -106,6 +115,7 @@ async def open_services(settings: ApiSettings) -> AsyncGenerator[Services]:
     database = Database(database_url(settings.database_url, settings.data_dir, "vouch"))
     signer = TokenSigner(settings.signing_key.get_secret_value())
     timeout_seconds = settings.knowledge_timeout_seconds
+    limiter, circuits = open_limiter(settings.redis_url.get_secret_value())
     try:
         async with (
             KnowledgeClient(settings.mcp_url, signer, timeout_seconds=timeout_seconds) as knowledge,
@@ -119,10 +129,13 @@ async def open_services(settings: ApiSettings) -> AsyncGenerator[Services]:
                 database=database,
                 registry=registry,
                 sufficiency=sufficiency,
+                limiter=limiter,
+                circuits=circuits,
             )
             async with services.shadow:
                 yield services
     finally:
+        await limiter.close()
         await database.close()
 
 
@@ -136,6 +149,8 @@ def compose(
     index: IndexSource | None = None,
     settler: QuestionSettler | None = None,
     sufficiency: SufficiencyCheck | None = None,
+    limiter: Limiter | None = None,
+    circuits: tuple[Circuit, ...] = (),
 ) -> Services:
     """Put the parts together.
 
@@ -148,8 +163,11 @@ def compose(
         index: Which build is in force; None: the tool server is asked.
         settler: Settles what is searched for; None: with the conversation before it.
         sufficiency: A further check that can only refuse; None for none.
+        limiter: Counts requests; None counts in this process.
+        circuits: Of the outside services.
     """
     metrics = AskMetrics(registry)
+    watch_circuits(registry, circuits)
     index = index or IndexWatch(knowledge)
     policy = _policy(settings)
     rules = RuleBook(
@@ -181,6 +199,7 @@ def compose(
         recorder=recorder,
         policy=policy,
         shadow=shadow,
+        fallen=lambda: fallen_back(circuits),
     )
     admission = Admission(running=settings.max_running_asks, waiting=settings.max_waiting_asks)
     metrics.watch_admission(lambda: admission.running, lambda: admission.waiting)
@@ -205,6 +224,12 @@ def compose(
             _without_key(settings),
             admin_token=settings.admin_token.get_secret_value(),
         ),
+        rates=RequestRates(
+            limiter or LocalLimiter(),
+            per_key=settings.key_rate,
+            per_address=settings.address_rate,
+        ),
+        circuits=circuits,
     )
 
 

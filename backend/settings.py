@@ -11,7 +11,9 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import NoDecode
 
 from agent.settings import AgentSettings
+from backend.proxies import ProxyHeader, TrustedProxies, read_networks
 from service.errors import SettingsError
+from service.rate import Rate
 
 DEFAULT_ABSTENTION_SENTENCE = "I could not find this in the documentation."
 
@@ -19,6 +21,7 @@ GuardModeSetting = Literal["auto", "fixed", "calibrated"]
 AskMode = Literal["concurrent", "guard_first"]
 RecordPolicy = Literal["refuse", "spool"]
 SupportPolicy = Literal["mark", "drop", "refuse"]
+_REQUESTS_PER_MINUTE = 300
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -45,6 +48,14 @@ class ApiSettings(AgentSettings):
     )
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="Names the service is reached by beside loopback."
+    )
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Addresses or networks of the proxies in front, separated by commas; "
+        "what others say of a sender is not believed.",
+    )
+    proxy_header: ProxyHeader = Field(
+        default="x-forwarded-for", description="The header the proxies set: this or forwarded."
     )
     anonymous_ask: bool | None = Field(
         default=None,
@@ -93,6 +104,20 @@ class ApiSettings(AgentSettings):
     max_waiting_asks: int = Field(
         default=64, ge=0, le=10000, description="Asks waiting for a place; the rest get 503."
     )
+    requests_per_minute_per_key: int = Field(
+        default=300, ge=0, le=1_000_000, description="Requests a key may make; 0: no limit."
+    )
+    requests_per_minute_per_address: int | None = Field(
+        default=None,
+        ge=0,
+        le=1_000_000,
+        description="Requests an address may make; 0: no limit; unset: 300, "
+        "and none where only this machine can ask.",
+    )
+    redis_url: SecretStr = Field(
+        default=SecretStr(""),
+        description="Redis that holds the limits of several processes; empty: each has its own.",
+    )
     request_limit_bytes: int = Field(
         default=64 * 1024, ge=1024, le=16 * 1024 * 1024, description="Largest request body."
     )
@@ -108,11 +133,17 @@ class ApiSettings(AgentSettings):
         default=64 * 1024 * 1024, ge=1024, description="Largest upload, all files together."
     )
 
-    @field_validator("allowed_origins", "allowed_hosts", mode="before")
+    @field_validator("allowed_origins", "allowed_hosts", "trusted_proxies", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):
             return tuple(part for item in value.split(",") if (part := item.strip()))
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _check_proxies(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        read_networks(value)
         return value
 
     @field_validator("allowed_origins")
@@ -144,6 +175,25 @@ class ApiSettings(AgentSettings):
         A further name means a proxy in front, behind which everybody comes from loopback.
         """
         return self.host in LOOPBACK_HOSTS and not self.allowed_hosts
+
+    @property
+    def proxies(self) -> TrustedProxies:
+        """The proxies in front of the service."""
+        return TrustedProxies(read_networks(self.trusted_proxies), self.proxy_header)
+
+    @property
+    def key_rate(self) -> Rate | None:
+        """How often a key may ask; None for no limit."""
+        limit = self.requests_per_minute_per_key
+        return Rate(limit) if limit else None
+
+    @property
+    def address_rate(self) -> Rate | None:
+        """How often an address may ask; None for no limit."""
+        limit = self.requests_per_minute_per_address
+        if limit is None:
+            limit = 0 if self.is_local else _REQUESTS_PER_MINUTE
+        return Rate(limit) if limit else None
 
     @property
     def is_anonymous_allowed(self) -> bool:

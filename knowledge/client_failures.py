@@ -8,6 +8,7 @@ from knowledge.contracts import ToolFailure
 from knowledge.errors import (
     BuildGoneError,
     KnowledgeError,
+    KnowledgeLimitedError,
     KnowledgeUnavailableError,
     ToolContractError,
     ToolRefusedError,
@@ -34,6 +35,7 @@ _STATUS_MEANING = {
     404: "there is no tool server at this address",
     413: "the call is larger than the tool server accepts",
     421: "the tool server does not serve this host name",
+    429: "the tool server was called too often",
 }
 
 
@@ -49,6 +51,9 @@ def error_of_failure(text: str) -> KnowledgeError:
         return ToolContractError("the tool server refused in a form that was not agreed")
     if failure.code == BuildGoneError.code:
         return BuildGoneError(failure.message)
+    if failure.code == KnowledgeLimitedError.code:
+        wait_seconds = max(1, failure.retry_after_seconds)
+        return KnowledgeLimitedError(failure.message, retry_after_seconds=wait_seconds)
     if failure.code in _CANNOT_SERVE | _CANNOT_ANSWER:
         return KnowledgeUnavailableError(failure.message)
     return ToolRefusedError(failure.code, failure.message)
@@ -57,6 +62,8 @@ def error_of_failure(text: str) -> KnowledgeError:
 def error_of_status(status: int) -> KnowledgeError:
     """Return the error for an HTTP status that carries no JSON-RPC result."""
     message = _STATUS_MEANING.get(status, f"the tool server answered with status {status}")
+    if status == 429:  # noqa: PLR2004 - too many requests
+        return KnowledgeLimitedError(message, retry_after_seconds=1)
     if status == 413:  # noqa: PLR2004 - content too large: the caller can send less
         return ToolRefusedError("too_large", message)
     if status == 400:  # noqa: PLR2004 - bad request: a difference no retry can mend

@@ -152,6 +152,9 @@ class ToolFailure(Wire):
     code: str
     message: str
     retryable: bool = False
+    retry_after_seconds: int = Field(
+        default=0, ge=0, description="When to call again; zero when nothing is known of it."
+    )
 
 
 class AuditRow(Wire):

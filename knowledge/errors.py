@@ -7,6 +7,7 @@ Tree:
       ToolContractError           the server's tools or answers are not those pinned at build time
       ToolRefusedError            a well-formed call that the tool refuses; the caller can mend it
       BuildGoneError              the pinned build is no longer loaded
+      KnowledgeLimitedError       the caller made too many calls in too short a time
 """
 
 from __future__ import annotations
@@ -50,3 +51,17 @@ class BuildGoneError(KnowledgeError):
     """The build a call was pinned to is no longer loaded."""
 
     code = "build_gone"
+
+
+class KnowledgeLimitedError(KnowledgeError):
+    """The caller made too many calls in too short a time.
+
+    Attributes:
+        retry_after_seconds: When the next one may be made.
+    """
+
+    code = "rate_limited"
+
+    def __init__(self, message: str, *, retry_after_seconds: int) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds

@@ -12,8 +12,10 @@ from mcp_server.engine import Engine
 from mcp_server.settings import McpSettings
 from retrieval.metrics import RetrievalMetrics
 from retrieval.opening import open_engine
+from service.circuits import watch_circuits
 from service.health import installed_version
 from service.lifeline import follow_lifeline
+from service.limiter_opening import open_limiter
 from service.logs import configure_logging
 from service.metrics import open_registry
 from storage.database import Database, database_url
@@ -41,12 +43,17 @@ async def _serve(settings: McpSettings) -> None:
     async def opener() -> Engine:
         return await open_engine(settings, metrics)
 
+    redis_url = settings.redis_url
+    limiter, circuits = open_limiter(redis_url.get_secret_value() if redis_url else "")
+    watch_circuits(registry, circuits)
     app = create_app(
         settings,
         opener=opener,
         sink=SqlAuditSink(database),
         waits=not database.is_sqlite,
         registry=registry,
+        limiter=limiter,
+        circuits=circuits,
     )
     server = uvicorn.Server(
         uvicorn.Config(
@@ -63,6 +70,7 @@ async def _serve(settings: McpSettings) -> None:
     try:
         await server.serve()
     finally:
+        await limiter.close()
         await database.close()
 
 

@@ -32,7 +32,9 @@ from mcp_server.settings import McpSettings
 from mcp_server.tool_list import describe_tools
 from mcp_server.tool_sets import ToolSets
 from mcp_server.tools import INSTRUCTIONS, DocumentationTools
+from service.circuit import Circuit
 from service.health import installed_version
+from service.limiter import Limiter
 from service.logs import get_logger
 from service.metrics import open_registry
 
@@ -53,6 +55,8 @@ def create_app(
     waits: bool = False,
     memory_opener: MemoryOpener | None = None,
     registry: CollectorRegistry | None = None,
+    limiter: Limiter | None = None,
+    circuits: tuple[Circuit, ...] = (),
 ) -> Starlette:
     """Return the application.
 
@@ -63,6 +67,8 @@ def create_app(
         waits: Whether answers wait for the commit of their audit row.
         memory_opener: Opens agents' memories; None: beside the index, as the settings have it.
         registry: Metrics of this process; None opens one.
+        limiter: Counts calls; None counts in this process.
+        circuits: Of the outside services, for the health document.
 
     Raises:
         SettingsError: Neither a fixed token nor a signing key is set.
@@ -72,7 +78,7 @@ def create_app(
     keeper = IndexKeeper(opener, poll_seconds=settings.build_check_seconds)
     trail = AuditTrail(sink, waits=waits)
     _watch(registry, keeper, trail)
-    desk = _open_desk(settings, trail, ToolMetrics(registry))
+    desk = _open_desk(settings, trail, ToolMetrics(registry), limiter)
     sets = ToolSets(settings, desk, open_gate(settings))
     modules = open_context_tools(settings, keeper, memories)
     tools = sets.open("search", DocumentationTools(keeper).all(), INSTRUCTIONS)
@@ -99,7 +105,7 @@ def create_app(
     # The tools are mounted last, and at the root: their path needs no trailing slash, no redirect.
     return Starlette(
         routes=[
-            *Probes(keeper, trail, registry).routes(),
+            *Probes(keeper, trail, registry, circuits).routes(),
             Route(SERVICE_PATH, service_app),
             Route(CONTEXT_PATH, context_app),
             Mount(CONTEXT_API_PATH, sets.serve_rest(modules)),
@@ -120,11 +126,13 @@ def _watch(registry: CollectorRegistry, keeper: IndexKeeper, trail: AuditTrail) 
     )
 
 
-def _open_desk(settings: McpSettings, trail: AuditTrail, metrics: ToolMetrics) -> CallDesk:
+def _open_desk(
+    settings: McpSettings, trail: AuditTrail, metrics: ToolMetrics, limiter: Limiter | None
+) -> CallDesk:
     return CallDesk(
         trail=trail,
         metrics=metrics,
-        rate=RateLimit(settings.mcp_calls_per_minute),
+        rate=RateLimit(settings.mcp_calls_per_minute, limiter=limiter),
         turnstile=Turnstile(
             running=settings.mcp_concurrent_calls, waiting=settings.mcp_waiting_calls
         ),

@@ -125,7 +125,7 @@ class CallDesk:
             raise UnknownToolError(f"there is no tool named {storable_name(name)!r}")
         self._trail.require_room()
         if limited := caller.rate_key:
-            self._rate.spend(limited)
+            await self._rate.spend(limited)
         async with asyncio.timeout(self._timeout_seconds), self._turnstile.turn():
             checked = tool.fn_metadata.validate_arguments(dict(arguments))
             result: BaseModel = await tool.fn(**checked)

@@ -96,5 +96,6 @@ def _answer(result: CallToolResult) -> Response:
 
 def _refused(failure: ToolFailure) -> Response:
     status = status_of(failure)
-    headers = {"Retry-After": str(_RETRY_SECONDS)} if failure.retryable else None
+    wait_seconds = failure.retry_after_seconds or _RETRY_SECONDS
+    headers = {"Retry-After": str(wait_seconds)} if failure.retryable else None
     return JSONResponse(failure.model_dump(mode="json"), status_code=status, headers=headers)

@@ -56,9 +56,17 @@ class UnknownToolError(ToolServerError):
 
 
 class RateLimitedError(ToolServerError):
-    """The caller made too many calls in too short a time."""
+    """The caller made too many calls in too short a time.
+
+    Attributes:
+        retry_after_seconds: When the next one may be made.
+    """
 
     code = "rate_limited"
+
+    def __init__(self, message: str, *, retry_after_seconds: int = 1) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class OverloadedError(ToolServerError):
@@ -84,7 +92,13 @@ def failure_of(error: Exception) -> ToolFailure:
     if isinstance(error, TimeoutError):
         return ToolFailure(code="tool_timeout", message="the tool took too long", retryable=True)
     if isinstance(error, RetrievalError | ToolServerError | ContextError):
-        return ToolFailure(code=error.code, message=str(error), retryable=error.code in _RETRYABLE)
+        wait_seconds = error.retry_after_seconds if isinstance(error, RateLimitedError) else 0
+        return ToolFailure(
+            code=error.code,
+            message=str(error),
+            retryable=error.code in _RETRYABLE,
+            retry_after_seconds=wait_seconds,
+        )
     return ToolFailure(code=INTERNAL_ERROR, message="the tool failed; its server's log says why")
 
 

@@ -3,56 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable
+import math
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 from mcp_server.errors import OverloadedError, RateLimitedError
-
-_MOST_CALLERS = 4096
-_MINUTE_SECONDS = 60.0
-
-
-@dataclass(slots=True)
-class _Bucket:
-    tokens: float
-    filled_at: float
+from service.limiter import Limiter, LocalLimiter
+from service.rate import Rate
 
 
 class RateLimit:
-    """A token bucket for each caller; forgets the callers seen longest ago.
+    """Holds each caller to its calls a minute, which may come in one burst.
 
     Args:
-        calls_per_minute: Calls a caller may make in a minute, and in one burst.
-        clock: Returns monotonic time in seconds.
+        calls_per_minute: Calls a caller may make in a minute.
+        limiter: Counts; None counts in this process.
     """
 
-    def __init__(
-        self, calls_per_minute: int, *, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._capacity = float(calls_per_minute)
-        self._clock = clock
-        self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
+    def __init__(self, calls_per_minute: int, *, limiter: Limiter | None = None) -> None:
+        self._rate = Rate(calls_per_minute)
+        self._limiter = limiter or LocalLimiter()
 
-    def spend(self, caller: str) -> None:
+    async def spend(self, caller: str) -> None:
         """Count one call.
 
         Raises:
             RateLimitedError: The caller has none left.
         """
-        now = self._clock()
-        bucket = self._buckets.setdefault(caller, _Bucket(self._capacity, now))
-        self._buckets.move_to_end(caller)
-        gained = (now - bucket.filled_at) * self._capacity / _MINUTE_SECONDS
-        bucket.tokens = min(self._capacity, bucket.tokens + gained)
-        bucket.filled_at = now
-        if len(self._buckets) > _MOST_CALLERS:
-            self._buckets.popitem(last=False)
-        if bucket.tokens < 1.0:
-            raise RateLimitedError(f"more than {self._capacity:.0f} calls in a minute")
-        bucket.tokens -= 1.0
+        standing = await self._limiter.arrive(f"tools:{caller}", self._rate)
+        if not standing.is_allowed:
+            raise RateLimitedError(
+                f"more than {self._rate.count} calls in a minute",
+                retry_after_seconds=max(1, math.ceil(standing.retry_after_seconds)),
+            )
 
 
 class Turnstile:

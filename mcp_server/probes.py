@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from prometheus_client import CollectorRegistry
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -9,6 +11,8 @@ from starlette.routing import Route
 
 from mcp_server.audit import AuditTrail
 from mcp_server.index_keeper import IndexKeeper
+from service.circuit import Circuit
+from service.circuits import check_circuit
 from service.health import describe_health, installed_version
 from service.metrics import render_metrics
 
@@ -20,12 +24,20 @@ class Probes:
         keeper: Says how the index is.
         trail: Says how the audit is.
         registry: Metrics of this process.
+        circuits: Of the outside services this process leaves alone when they fail.
     """
 
-    def __init__(self, keeper: IndexKeeper, trail: AuditTrail, registry: CollectorRegistry) -> None:
+    def __init__(
+        self,
+        keeper: IndexKeeper,
+        trail: AuditTrail,
+        registry: CollectorRegistry,
+        circuits: Sequence[Circuit] = (),
+    ) -> None:
         self._keeper = keeper
         self._trail = trail
         self._registry = registry
+        self._circuits = circuits
 
     def routes(self) -> list[Route]:
         """Return the routes of the probes."""
@@ -39,7 +51,11 @@ class Probes:
         document = describe_health(
             "mcp",
             version=installed_version(),
-            checks={"index": self._keeper.health(), "audit": self._trail.health()},
+            checks={
+                "index": self._keeper.health(),
+                "audit": self._trail.health(),
+                **{circuit.name: check_circuit(circuit) for circuit in self._circuits},
+            },
             details={"build": self._keeper.build},
         )
         return JSONResponse(document.model_dump(mode="json"))

@@ -64,6 +64,10 @@ class McpSettings(RetrievalSettings):
     mcp_calls_per_minute: int = Field(
         default=600, ge=1, le=1_000_000, description="Tool calls one caller may make in a minute."
     )
+    redis_url: SecretStr | None = Field(
+        default=None,
+        description="Redis that holds the limits of several processes; unset: each has its own.",
+    )
     mcp_concurrent_calls: int = Field(
         default=32, ge=1, le=1024, description="Tool calls that run at the same time."
     )

@@ -18,6 +18,8 @@ from backend.index_watch import IndexWatch
 from backend.ports import SufficiencyCheck
 from backend.services import Services, compose
 from backend.settings import ApiSettings
+from service.circuit import Circuit
+from service.limiter import Limiter
 from storage import migrate
 from storage.database import Database, database_url
 from tests.backend.fakes import FakeKnowledge
@@ -51,6 +53,9 @@ async def make_services(settings: ApiSettings) -> AsyncIterator[Compose]:
             knowledge: FakeKnowledge,
             agent: Agent,
             sufficiency: SufficiencyCheck | None = None,
+            *,
+            limiter: Limiter | None = None,
+            circuits: tuple[Circuit, ...] = (),
             **changes: object,
         ) -> Services:
             adjusted = settings.model_copy(update=changes)
@@ -60,7 +65,7 @@ async def make_services(settings: ApiSettings) -> AsyncIterator[Compose]:
             index = IndexWatch(knowledge, fresh_seconds=-1.0)
             return compose(
                 adjusted, knowledge, agent, database=database, registry=CollectorRegistry(),
-                index=index, sufficiency=sufficiency,
+                index=index, sufficiency=sufficiency, limiter=limiter, circuits=circuits,
             )  # fmt: skip
 
         yield make
@@ -74,9 +79,16 @@ async def connect(settings: ApiSettings, make_services: Compose) -> AsyncIterato
     async with AsyncExitStack() as stack:
 
         async def make(
-            knowledge: FakeKnowledge, agent: Agent, **changes: object
+            knowledge: FakeKnowledge,
+            agent: Agent,
+            *,
+            limiter: Limiter | None = None,
+            circuits: tuple[Circuit, ...] = (),
+            **changes: object,
         ) -> httpx.AsyncClient:
-            services = await make_services(knowledge, agent, **changes)
+            services = await make_services(
+                knowledge, agent, limiter=limiter, circuits=circuits, **changes
+            )
 
             @asynccontextmanager
             async def opener(_: ApiSettings) -> AsyncGenerator[Services]:

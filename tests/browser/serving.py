@@ -52,7 +52,14 @@ def serve(make_app: Callable[[], FastAPI]) -> Generator[Serving]:
 
     async def run() -> None:
         server = uvicorn.Server(
-            uvicorn.Config(make_app(), log_config=None, ws="none", timeout_graceful_shutdown=2)
+            uvicorn.Config(
+                make_app(),
+                log_config=None,
+                ws="none",
+                # As in the real process: which proxies are believed is up to the application.
+                proxy_headers=False,
+                timeout_graceful_shutdown=2,
+            )
         )
         loops.append(asyncio.get_running_loop())
         servers.append(server)

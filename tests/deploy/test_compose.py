@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import cast
 
@@ -129,3 +130,14 @@ def test_production_has_three_nodes_with_two_copies_that_both_confirm() -> None:
         assert cast(Mapping[str, int], production[name]["deploy"])["replicas"] >= 2
     # A published port belongs to one container only.
     assert production["api"]["ports"] == []
+
+
+def test_the_api_believes_nginx_and_nobody_else_of_a_sender() -> None:
+    api, nginx = services()["api"], services()["nginx"]
+    trusted = cast(Mapping[str, str], api["environment"])["VOUCH_TRUSTED_PROXIES"].split(",")
+    networks = cast(Mapping[str, Mapping[str, str]], nginx["networks"])
+    assert trusted == [one["ipv4_address"] for one in networks.values()]
+    for name, one in networks.items():
+        ipam = cast(Tree, cast(Mapping[str, Tree], load("compose.yaml")["networks"])[name]["ipam"])
+        block = cast(list[Mapping[str, str]], ipam["config"])[0]["subnet"]
+        assert ip_address(one["ipv4_address"]) in ip_network(block)

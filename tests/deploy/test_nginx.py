@@ -39,6 +39,7 @@ def application(folder: Path, knowledge: FakeKnowledge) -> Generator[Serving]:
         database_url=url,
         signing_key=SecretStr("0123456789abcdef"),
         allowed_hosts=(NAME,),
+        trusted_proxies=("127.0.0.1",),
         env="prod",
         anonymous_ask=True,
     )
@@ -80,6 +81,12 @@ def test_an_answer_comes_over_tls_and_http2(proxy: Proxy) -> None:
         reply = client.post("/ask", json=BODY)
     assert (reply.status_code, reply.http_version) == (200, "HTTP/2")
     assert reply.json()["answer"] == ANSWER
+
+
+def test_a_link_to_an_answer_has_the_scheme_and_name_of_the_outside(proxy: Proxy) -> None:
+    with proxy.client() as client:
+        page = client.post("/", data={"question": QUESTION}, headers={"accept": "text/html"})
+    assert f"https://{NAME}/ask" in page.text
 
 
 def test_plain_http_leads_to_tls_and_keeps_the_request(proxy: Proxy) -> None:

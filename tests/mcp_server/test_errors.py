@@ -8,6 +8,7 @@ from knowledge.client_failures import error_of_failure
 from knowledge.errors import (
     BuildGoneError,
     KnowledgeError,
+    KnowledgeLimitedError,
     KnowledgeUnavailableError,
     ToolRefusedError,
 )
@@ -39,7 +40,7 @@ EXPECTED: dict[str, type[KnowledgeError]] = {
     "internal_error": KnowledgeUnavailableError,
     "not_authorised": ToolRefusedError,
     "unknown_tool": ToolRefusedError,
-    "rate_limited": ToolRefusedError,
+    "rate_limited": KnowledgeLimitedError,
     "overloaded": KnowledgeUnavailableError,
     "audit_unavailable": KnowledgeUnavailableError,
 }

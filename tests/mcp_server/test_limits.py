@@ -6,37 +6,39 @@ import asyncio
 
 import pytest
 
-from knowledge.errors import KnowledgeUnavailableError, ToolRefusedError
+from knowledge.errors import KnowledgeLimitedError, KnowledgeUnavailableError
 from mcp_server.errors import OverloadedError, RateLimitedError
 from mcp_server.limits import RateLimit, Turnstile
+from service.limiter import LocalLimiter
 from tests.mcp_server.fakes import FakeEngine, FakeOpener
 from tests.mcp_server.raw import call_modern, result_of
 from tests.mcp_server.serving import claims, connect, serve
 
 
-def test_a_caller_over_its_rate_is_refused_until_time_passes() -> None:
+async def test_a_caller_over_its_rate_is_told_when_to_come_back() -> None:
     now = [0.0]
-    rate = RateLimit(2, clock=lambda: now[0])
-    rate.spend("a")
-    rate.spend("a")
-    with pytest.raises(RateLimitedError):
-        rate.spend("a")
-    rate.spend("b")
+    rate = RateLimit(2, limiter=LocalLimiter(clock=lambda: now[0]))
+    await rate.spend("a")
+    await rate.spend("a")
+    with pytest.raises(RateLimitedError) as refused:
+        await rate.spend("a")
+    assert refused.value.retry_after_seconds == 30
+    await rate.spend("b")
     now[0] = 30.0
-    rate.spend("a")
+    await rate.spend("a")
     with pytest.raises(RateLimitedError):
-        rate.spend("a")
+        await rate.spend("a")
 
 
-def test_a_rest_gives_back_one_minutes_calls_and_no_more() -> None:
+async def test_a_rest_gives_back_one_minutes_calls_and_no_more() -> None:
     now = [0.0]
-    rate = RateLimit(2, clock=lambda: now[0])
-    rate.spend("a")
+    rate = RateLimit(2, limiter=LocalLimiter(clock=lambda: now[0]))
+    await rate.spend("a")
     now[0] = 3600.0
-    rate.spend("a")
-    rate.spend("a")
+    await rate.spend("a")
+    await rate.spend("a")
     with pytest.raises(RateLimitedError):
-        rate.spend("a")
+        await rate.spend("a")
 
 
 async def test_the_turnstile_lets_some_run_some_wait_and_refuses_the_rest() -> None:
@@ -65,10 +67,10 @@ async def test_one_ask_over_its_rate_does_not_slow_another() -> None:
         first = client.bind(claims(ask_id="one"))
         await first.search_kb("limit", 1)
         await first.search_kb("limit", 1)
-        with pytest.raises(ToolRefusedError) as refused:
+        with pytest.raises(KnowledgeLimitedError) as refused:
             await first.search_kb("limit", 1)
         await client.bind(claims(ask_id="two")).search_kb("limit", 1)
-    assert refused.value.code == "rate_limited"
+    assert refused.value.retry_after_seconds == 30
 
 
 async def test_the_apis_own_calls_outside_an_ask_are_not_counted() -> None:

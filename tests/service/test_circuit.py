@@ -1,0 +1,76 @@
+"""A circuit breaker over a clock that the test moves."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from service.circuit import Circuit, CircuitOpenError
+
+
+class DownError(Exception):
+    pass
+
+
+class Rig:
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.circuit = Circuit("it", failures=2, rest_seconds=10, clock=lambda: self.now)
+
+    def fail(self) -> None:
+        with pytest.raises(DownError), self.circuit.guard(DownError):
+            raise DownError
+
+    def succeed(self) -> None:
+        with self.circuit.guard(DownError):
+            pass
+
+
+def test_it_opens_after_failures_in_a_row_and_refuses_at_once() -> None:
+    rig = Rig()
+    rig.fail()
+    rig.succeed()
+    rig.fail()
+    assert rig.circuit.state == "closed"
+    rig.fail()
+    assert rig.circuit.state == "open"
+    rig.now = 4.0
+    with pytest.raises(CircuitOpenError) as refused:
+        rig.succeed()
+    assert refused.value.retry_after_seconds == 6.0
+
+
+def test_one_trial_after_the_rest_closes_it_or_opens_it_again() -> None:
+    rig = Rig()
+    rig.fail()
+    rig.fail()
+    rig.now = 10.0
+    assert rig.circuit.state == "half_open"
+    rig.fail()
+    assert rig.circuit.state == "open"
+    rig.now = 20.0
+    with rig.circuit.guard(DownError), pytest.raises(CircuitOpenError):
+        rig.succeed()
+    assert rig.circuit.state == "closed"
+
+
+def test_an_error_of_another_kind_is_no_failure_of_the_service() -> None:
+    rig = Rig()
+    rig.fail()
+    with pytest.raises(ValueError, match="ours"), rig.circuit.guard(DownError):
+        raise ValueError("ours")
+    rig.fail()
+    assert rig.circuit.state == "closed"
+
+
+def test_a_cancelled_trial_says_nothing_and_leaves_room_for_the_next() -> None:
+    rig = Rig()
+    rig.fail()
+    rig.fail()
+    rig.now = 10.0
+    with pytest.raises(asyncio.CancelledError), rig.circuit.guard(DownError):
+        raise asyncio.CancelledError
+    assert rig.circuit.state == "half_open"
+    rig.succeed()
+    assert rig.circuit.state == "closed"
