@@ -8,30 +8,28 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from backend import (
-    api_ask,
-    api_completions,
-    api_health,
-    api_ingestion,
-    api_search,
-    api_tools,
-    pages,
-    pages_ingest,
-)
-from backend.admin import AdminRule
-from backend.desk import Desk
+from backend.api import ask as api_ask
+from backend.api import completions as api_completions
+from backend.api import health as api_health
+from backend.api import ingestion as api_ingestion
+from backend.api import search as api_search
+from backend.api import tools as api_tools
+from backend.desk.service import Desk
 from backend.door import PageDoor
-from backend.gate import GateMiddleware
-from backend.ingestion_desk import DeskRules
-from backend.pages import Pages
-from backend.pages_templates import Templates
+from backend.edge.admin import AdminRule
+from backend.edge.gate import GateMiddleware
+from backend.edge.proxies import ProxyMiddleware
+from backend.edge.request_log import RequestLogMiddleware
+from backend.edge.security import Perimeter, SecurityMiddleware
+from backend.edge.uploads import UploadFolder
+from backend.intake.desk import DeskRules
+from backend.pages import ingest as pages_ingest
+from backend.pages import routes as pages
+from backend.pages.routes import Pages
+from backend.pages.templates import Templates
 from backend.problems import answer_error, install_problem_handlers
-from backend.proxies import ProxyMiddleware
-from backend.request_log import RequestLogMiddleware
-from backend.security import Perimeter, SecurityMiddleware
 from backend.services import Opener, open_services
 from backend.settings import ApiSettings
-from backend.uploads import UploadFolder
 from knowledge.forward import Forwarder
 from service.health import installed_version
 from service.tokens import TokenSigner

@@ -7,13 +7,13 @@ from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from fastapi import FastAPI, Request
 from pydantic import ValidationError
 
-from backend.calibration_artefact import CalibrationArtefact
 from backend.caller import Caller
 from backend.contract import AskRequest, AskResponse
 from backend.errors import UnknownAskError
 from backend.events import StageEvent
-from backend.pages_ports import Holdings, Spread
+from backend.pages.ports import Holdings, Spread
 from backend.services import Services, identify
+from backend.verdict.calibration_artefact import CalibrationArtefact
 from knowledge.contracts import Source
 from knowledge.tools import KnowledgeTools
 from service.logs import get_logger

@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from agent.errors import AgentError, ModelTimeoutError
-from backend.completions_errors import error_body, speaks_completions
+from backend.api.completions_errors import error_body, speaks_completions
+from backend.edge.rates import rate_headers
 from backend.errors import (
     AdminRequiredError,
     AskTimeoutError,
@@ -31,8 +32,7 @@ from backend.errors import (
     UnknownJobError,
     UnknownModelError,
 )
-from backend.pages_problem import respond_problem, wants_page
-from backend.rates import rate_headers
+from backend.pages.problem import respond_problem, wants_page
 from knowledge.errors import (
     BuildGoneError,
     KnowledgeError,

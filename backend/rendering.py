@@ -25,7 +25,7 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup
 
-from backend.links import host_of
+from backend.citing.links import host_of
 
 Environment: TypeAlias = MutableMapping[str, object]
 

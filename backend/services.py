@@ -12,28 +12,28 @@ from prometheus_client import CollectorRegistry
 
 from agent.build import open_agent, open_sufficiency
 from agent.contract import Agent
-from backend.admission import Admission
-from backend.ask import Asker
-from backend.branches import Branches
+from backend.asking.admission import Admission
+from backend.asking.ask import Asker
+from backend.asking.branches import Branches
+from backend.asking.conclude import Concluder
+from backend.asking.index_watch import IndexWatch
+from backend.asking.pipeline import Pipeline
+from backend.asking.policy import AskPolicy
+from backend.asking.ports import IndexSource, Knowledge, QuestionSettler, SufficiencyCheck
+from backend.asking.records import Recorder
+from backend.asking.replay import Replayer
+from backend.asking.settle import ConversationSettler
+from backend.asking.shadow import ShadowRuns
 from backend.caller import ANONYMOUS, LOCAL, Caller
-from backend.conclude import Concluder
 from backend.contract import AskRequest, AskResponse
-from backend.corpus_drift import CorpusDrift
+from backend.edge.gate import Gate
+from backend.edge.rates import RequestRates
 from backend.errors import NotAuthenticatedError, UnknownAskError
 from backend.events import StageEvent
-from backend.gate import Gate
-from backend.index_watch import IndexWatch
 from backend.metrics import AskMetrics
-from backend.pipeline import Pipeline
-from backend.policy import AskPolicy
-from backend.ports import IndexSource, Knowledge, QuestionSettler, SufficiencyCheck
-from backend.rates import RequestRates
-from backend.records import Recorder
-from backend.replay import Replayer
-from backend.rules import RuleBook
 from backend.settings import ApiSettings
-from backend.settle import ConversationSettler
-from backend.shadow import ShadowRuns
+from backend.verdict.corpus_drift import CorpusDrift
+from backend.verdict.rules import RuleBook
 from knowledge.client import KnowledgeClient
 from service.circuit import Circuit
 from service.circuits import fallen_back, watch_circuits

@@ -11,7 +11,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import NoDecode
 
 from agent.settings import AgentSettings
-from backend.proxies import ProxyHeader, TrustedProxies, read_networks
+from backend.edge.proxies import ProxyHeader, TrustedProxies, read_networks
 from service.errors import SettingsError
 from service.rate import Rate
 

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Literal
 
-from backend.calibration_artefact import CalibrationArtefact, Target
+from backend.verdict.calibration_artefact import CalibrationArtefact, Target
 from cli.console import out, print_json
 from cli.migrate import database_urls
 from cli.settings import UpSettings

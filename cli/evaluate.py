@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, JsonValue
 from rich.table import Table
 
-from backend.thresholds import default_threshold
+from backend.verdict.thresholds import default_threshold
 from cli.console import out, print_json
 from cli.ingest import ProgressLines
 from evals.entry import Written, eval_retrieval, eval_sample, named_profiles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from backend.replay import Replay
+from backend.asking.replay import Replay
 from cli.client import default_url, post
 from cli.console import out, print_json
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from backend.calibration import state_of
-from backend.calibration_artefact import CalibrationArtefact
+from backend.verdict.calibration import state_of
+from backend.verdict.calibration_artefact import CalibrationArtefact
 from cli.migrate import database_urls
 from cli.settings import UpSettings
 from evals.kept import keep_artefact

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from backend.calibration_artefact import CalibrationArtefact
+from backend.verdict.calibration_artefact import CalibrationArtefact
 from evals.applying import apply
 from evals.bounds import CONFIDENCE, clopper_pearson_upper
 from evals.crossvalidation import CrossValidated, cross_validate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from html.parser import HTMLParser
 
-from backend.links import host_of
+from backend.citing.links import host_of
 
 _ACTIVE_TAGS = frozenset(
     {"script", "img", "svg", "iframe", "object", "embed", "form", "input", "button", "style"}

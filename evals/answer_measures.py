@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.contract import Evidence
-from backend.citations import CitedAnswer
-from backend.support import without_markers
-from backend.support_tokens import canonical, tokenize
+from backend.citing.citations import CitedAnswer
+from backend.support.check import without_markers
+from backend.support.tokens import canonical, tokenize
 from evals.quotes import holds
 from evals.sets import Question
 

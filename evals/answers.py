@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict
 
 from agent.contract import Agent, AgentTask
 from agent.errors import AgentError
-from backend.citations import CitedAnswer, cite
-from backend.support import without_markers
+from backend.citing.citations import CitedAnswer, cite
+from backend.support.check import without_markers
 from evals.answer_judge import Judge
 from evals.answer_measures import Overlap, context, faithfulness, label_count, overlap
 from evals.engine_tools import EngineTools

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from backend.calibration import estimate
-from backend.calibration_artefact import CalibrationArtefact
+from backend.verdict.calibration import estimate
+from backend.verdict.calibration_artefact import CalibrationArtefact
 from evals.observations import Observation
 from evals.operating import Judged, judged
 from knowledge.contracts import Signals

@@ -16,9 +16,9 @@ from pydantic import BaseModel, ConfigDict
 
 from agent.contract import Agent, AgentOutcome, AgentTask
 from agent.extractive import ExtractiveAgent
-from backend.citations import CitedAnswer, cite
-from backend.injection import find_injections
-from backend.links import hosts_of
+from backend.citing.citations import CitedAnswer, cite
+from backend.citing.injection import find_injections
+from backend.citing.links import hosts_of
 from backend.rendering import highlight, render_answer
 from evals.active_content import active_content
 from evals.attack_set import AttackSet, PoisonedDocument, load_attacks

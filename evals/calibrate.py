@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from backend.calibration_artefact import (
+from backend.verdict.calibration_artefact import (
     Bound,
     CalibrationArtefact,
     CalibrationStamp,

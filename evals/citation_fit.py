@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.support_features import FEATURE_NAMES
+from backend.support.features import FEATURE_NAMES
 from evals.citation_pairs import REFERENCE, Pair
 from evals.citations import pairs_of, signals
 
@@ -83,7 +83,7 @@ def _is_reference(pair: Pair) -> bool:
 
 
 def main() -> None:
-    """Print the constants for ``backend/support_weights.py``."""
+    """Print the constants for ``backend/support/weights.py``."""
     pairs = [pair for folder in sys.argv[1:] for pair in pairs_of(Path(folder))]
     fitted = fit([pair for pair in pairs if pair.half == "dev"])
     lines = [f"INTERCEPT = {fitted.intercept}", "WEIGHTS: dict[str, float] = {"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
-from backend.factual import is_factual
+from backend.citing.factual import is_factual
 from evals.citation_changes import CHANGES
 from evals.citation_paraphrases import PARAPHRASES
 from evals.sets import EvalSet, Question, Section, half_of

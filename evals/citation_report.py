@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.support_weights import INTERCEPT, WEIGHTS
+from backend.support.weights import INTERCEPT, WEIGHTS
 from evals import figures
 from evals.citations import CitationResult
 from evals.report import Part, Report

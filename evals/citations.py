@@ -13,9 +13,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from backend.support import VERIFIED_SUPPORT, probability, without_markers
-from backend.support_features import FEATURE_NAMES, compare
-from backend.support_passage import prepare
+from backend.support.check import VERIFIED_SUPPORT, probability, without_markers
+from backend.support.features import FEATURE_NAMES, compare
+from backend.support.passage import prepare
 from evals.citation_corpus import sections_of
 from evals.citation_pairs import Pair, build_pairs, reference_pairs
 from evals.curves import (

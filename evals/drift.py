@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from backend.calibration_artefact import CalibrationArtefact, SignalDistribution
+from backend.verdict.calibration_artefact import CalibrationArtefact, SignalDistribution
 
 LEAST_LIVE = 30
 """Fewer live questions say nothing."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from backend.condense import Turn, condense
+from backend.asking.condense import Turn, condense
 from evals.errors import EvalSetError
 from evals.sets import Split, half_of
 

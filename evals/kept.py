@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from pydantic import JsonValue, ValidationError
 
-from backend.calibration_artefact import CalibrationArtefact
+from backend.verdict.calibration_artefact import CalibrationArtefact
 from evals.errors import EvalSetError
 from evals.observations import earned
 from ingestion.dedup import deduplicate

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from backend.calibration_artefact import Target
+from backend.verdict.calibration_artefact import Target
 from evals.calibrate import Calibration, calibrate
 from evals.calibration_report import promise
 from evals.observations import observe_set

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from backend.calibration_artefact import CalibrationArtefact, Target
+from backend.verdict.calibration_artefact import CalibrationArtefact, Target
 from evals.abstention import (
     AbstentionResult,
     AbstentionSummary,

@@ -14,8 +14,8 @@ from pydantic import SecretStr
 
 from agent.contract import Agent
 from backend.app import create_app
-from backend.index_watch import IndexWatch
-from backend.ports import SufficiencyCheck
+from backend.asking.index_watch import IndexWatch
+from backend.asking.ports import SufficiencyCheck
 from backend.services import Services, compose
 from backend.settings import ApiSettings
 from service.circuit import Circuit

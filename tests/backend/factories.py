@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.contract import AgentOutcome, Evidence, ToolCall
-from backend.calibration_artefact import (
+from backend.verdict.calibration_artefact import (
     CalibrationArtefact,
     CalibrationStamp,
     Operating,

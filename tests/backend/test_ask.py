@@ -10,9 +10,9 @@ from prometheus_client import CollectorRegistry
 
 from agent.contract import AgentOutcome, AgentTask
 from agent.errors import ModelTimeoutError, ModelUnavailableError
-from backend.admission import Admission
-from backend.ask import Asker
-from backend.branches import Emit
+from backend.asking.admission import Admission
+from backend.asking.ask import Asker
+from backend.asking.branches import Emit
 from backend.caller import ANONYMOUS, Caller
 from backend.contract import AskRequest, AskResponse
 from backend.errors import AskTimeoutError, OverloadedError

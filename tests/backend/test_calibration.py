@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backend.calibration import DriftCheck, estimate, signal_number, state_of
+from backend.verdict.calibration import DriftCheck, estimate, signal_number, state_of
 from tests.backend.factories import INDEX, make_artefact, make_signals
 
 STAMP = make_artefact().stamp

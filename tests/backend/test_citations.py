@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.contract import Evidence
-from backend.citations import Policy, cite
-from backend.markers import find_markers
+from backend.citing.citations import Policy, cite
+from backend.citing.markers import find_markers
 
 LIMITS = "The Free tier allows 5 requests per minute. Exceeding the limit gives error 429."
 INSTALL = "To install WSL, run `wsl --install` in an administrator PowerShell window."

@@ -12,9 +12,9 @@ import openai
 import pytest
 from openai.types.chat import ChatCompletionMessageParam
 
+from backend.api.completions_form import stream_completion, to_completion, write_content
 from backend.app import create_app
 from backend.caller import ANONYMOUS
-from backend.completions import stream_completion, to_completion, write_content
 from backend.contract import AskRequest
 from backend.services import Services
 from backend.settings import DEFAULT_ABSTENTION_SENTENCE, ApiSettings

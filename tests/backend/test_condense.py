@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.condense import Turn, condense, name_subject
+from backend.asking.condense import Turn, condense, name_subject
 
 INSTALL = "How do I install Vouch on macOS?"
 

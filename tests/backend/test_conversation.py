@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from backend.asking.clarify import SENTENCE
 from backend.caller import ANONYMOUS, Caller
-from backend.clarify import SENTENCE
 from backend.contract import AskRequest, AskResponse
 from backend.services import Services
 from backend.settings import DEFAULT_ABSTENTION_SENTENCE

@@ -13,10 +13,10 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 
-from backend.gaps import JOINING_COSINE, Refused, cluster, group, suggest_heading
-from backend.guard import CalibratedRule, FixedRule, Rule
-from backend.pages_candidates import candidate_table
-from backend.what_if import PastAsk, curve, rates, rejudge, threshold_of, with_threshold
+from backend.desk.gaps import JOINING_COSINE, Refused, cluster, group, suggest_heading
+from backend.desk.what_if import PastAsk, curve, rates, rejudge, threshold_of, with_threshold
+from backend.pages.candidates import candidate_table
+from backend.verdict.guard import CalibratedRule, FixedRule, Rule
 from evals.observations import Observation
 from evals.operating import judged, refused_share
 from evals.sets import load_set

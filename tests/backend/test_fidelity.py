@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.fidelity import audited_chunks, compare_evidence
+from backend.asking.fidelity import audited_chunks, compare_evidence
 from tests.backend.factories import make_audit_row
 
 

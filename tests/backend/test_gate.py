@@ -7,7 +7,7 @@ import base64
 import pytest
 
 from backend.caller import ANONYMOUS
-from backend.gate import key_in, scope_of
+from backend.edge.gate import key_in, scope_of
 from backend.settings import ApiSettings
 from storage.database import Database
 from storage.keys import KeyScope, KeyStore, new_key

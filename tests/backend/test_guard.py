@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.guard import CalibratedRule, FixedRule, judge
-from backend.thresholds import default_threshold
+from backend.verdict.guard import CalibratedRule, FixedRule, judge
+from backend.verdict.thresholds import default_threshold
 from retrieval.models import MODEL_TABLE
 from tests.backend.factories import make_artefact, make_signals
 

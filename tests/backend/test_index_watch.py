@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from backend.index_watch import IndexWatch
+from backend.asking.index_watch import IndexWatch
 from knowledge.contracts import IndexInfo, Measurement
 from knowledge.errors import KnowledgeTimeoutError, KnowledgeUnavailableError
 from service.tokens import Claims

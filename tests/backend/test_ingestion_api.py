@@ -10,9 +10,9 @@ import httpx
 import pytest
 from pydantic import JsonValue, SecretStr
 
+from backend.edge.uploads import safe_name
 from backend.errors import BadOrderError
 from backend.settings import ApiSettings
-from backend.uploads import safe_name
 from storage.database import Database
 from storage.index_view import IndexView
 from storage.job_orders import IngestOrder

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.injection import find_injections
+from backend.citing.injection import find_injections
 
 ATTACKS = Path("../shared/attacks")
 

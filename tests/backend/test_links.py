@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from backend.links import hosts_of, with_inert_links, without_unknown_addresses
+from backend.citing.links import hosts_of, with_inert_links, without_unknown_addresses
 from backend.rendering import render_answer
 
 HOSTS = hosts_of(["https://docs.example/guide#limits", "file.md", "https://Python.example:8443/x"])
@@ -77,6 +77,9 @@ def test_rendering_alone_keeps_links_to_the_hosts_given(text: str) -> None:
 
 
 @given(st.lists(PIECES, max_size=14).map("".join))
+@example("`<a@evil.example>\n>`")
+@example("(```\n><https://evil.example>```\n")
+@example("<https://evil.example<https://evil.example>\\>")
 @settings(max_examples=200, deadline=None)
 def test_no_rendered_link_leaves_the_indexed_hosts(text: str) -> None:
     html = render_answer(with_inert_links(text, HOSTS))
@@ -86,6 +89,7 @@ def test_no_rendered_link_leaves_the_indexed_hosts(text: str) -> None:
 
 
 @given(st.lists(PIECES, max_size=14).map("".join))
+@example("<[1]<a@evil.example>`>")
 @settings(max_examples=200, deadline=None)
 def test_cleaning_again_changes_nothing(text: str) -> None:
     once = with_inert_links(text, HOSTS)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.markers import find_markers, keep_markers
+from backend.citing.markers import find_markers, keep_markers
 from prose.markup import code
 
 PIECES = st.sampled_from(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from backend.guard import FixedRule, judge
-from backend.overall import PartVerdict, join_outcomes, merge_hits, overall_verdict
+from backend.asking.overall import PartVerdict, join_outcomes, merge_hits, overall_verdict
+from backend.verdict.guard import FixedRule, judge
 from tests.backend.factories import make_outcome, make_result
 
 RULE = FixedRule(threshold_cosine=0.5, is_default=True)

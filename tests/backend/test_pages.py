@@ -12,15 +12,15 @@ from fastapi import FastAPI
 from pydantic import JsonValue
 
 from backend.contract import AskRequest
-from backend.pages_chart import WIDTH, draw_verdict
-from backend.pages_glossary import Glossary
-from backend.pages_history import HistoryQuery
-from backend.pages_ports import Holdings, Spread
-from backend.pages_questions import QuestionForm, propose_questions
-from backend.pages_source import overlap, read_context
-from backend.pages_templates import FRONTEND, GLOSSARY, Templates, format_duration, in_whole_blocks
-from backend.pages_texts import TextError, Texts
-from backend.pages_view import make_curl, make_markdown, view_answer
+from backend.pages.chart import WIDTH, draw_verdict
+from backend.pages.glossary import Glossary
+from backend.pages.history import HistoryQuery
+from backend.pages.ports import Holdings, Spread
+from backend.pages.questions import QuestionForm, propose_questions
+from backend.pages.source import overlap, read_context
+from backend.pages.templates import FRONTEND, GLOSSARY, Templates, format_duration, in_whole_blocks
+from backend.pages.texts import TextError, Texts
+from backend.pages.view import make_curl, make_markdown, view_answer
 from knowledge.contracts import Section, Source
 from tests.browser.answers import QUESTION, find_passage, make_answer, make_refusal
 from tests.browser.stage import StagedServices, create_stage
@@ -226,7 +226,7 @@ def test_every_text_is_used_and_every_used_text_exists() -> None:
         path.read_text(encoding="utf-8")
         for path in [
             *(FRONTEND / "templates").glob("*.html"),
-            *Path("backend").glob("pages*.py"),
+            *Path("backend/pages").glob("*.py"),
         ]
     )
     for key in re.findall(r"\bt\('([a-z_.]+)'[,)]", source):

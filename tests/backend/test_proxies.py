@@ -6,7 +6,7 @@ import pytest
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
-from backend.proxies import ProxyMiddleware, TrustedProxies, read_address, read_networks
+from backend.edge.proxies import ProxyMiddleware, TrustedProxies, read_address, read_networks
 from tests.backend.conftest import Connect
 from tests.backend.fakes import FakeAgent, says
 from tests.backend.test_ask import ANSWER, QUESTION, strong

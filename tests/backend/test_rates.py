@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from backend.rates import network_of
+from backend.edge.rates import network_of
 from backend.settings import ApiSettings
 from knowledge.errors import KnowledgeLimitedError
 from service.circuit import Circuit
@@ -17,7 +17,7 @@ from tests.backend.test_ask import ANSWER, QUESTION, strong
 from tests.backend.test_gate import make_key
 
 BODY = {"question": QUESTION}
-DOORS = [
+DOORS: list[tuple[str, str, dict[str, str] | None]] = [
     ("POST", "/ask", BODY),
     ("POST", "/api/v1/retrieval/search", {"query": QUESTION}),
     ("POST", "/mcp", {}),

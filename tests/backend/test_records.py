@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from prometheus_client import CollectorRegistry
 
+from backend.asking.records import Recorder
 from backend.caller import ANONYMOUS
 from backend.contract import AskRequest, AskResponse
 from backend.errors import RecordUnavailableError, UnknownAskError
 from backend.metrics import AskMetrics
-from backend.records import Recorder
 from backend.settings import RecordPolicy
 from storage.asks import AskRecord
 from storage.errors import DatabaseUnavailableError

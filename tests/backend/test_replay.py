@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from backend.asking.replay import Replay, ReplayAgainst
 from backend.caller import ANONYMOUS
 from backend.contract import AskRequest
-from backend.replay import Replay, ReplayAgainst
 from backend.services import Services
 from knowledge.errors import BuildGoneError
 from tests.backend.conftest import Compose, Connect

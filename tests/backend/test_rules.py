@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from backend.calibration_artefact import CalibrationArtefact
-from backend.corpus_drift import CorpusDrift
-from backend.guard import CalibratedRule, FixedRule
-from backend.rules import RuleBook, RuleInForce
 from backend.settings import GuardModeSetting
-from backend.thresholds import default_threshold
+from backend.verdict.calibration_artefact import CalibrationArtefact
+from backend.verdict.corpus_drift import CorpusDrift
+from backend.verdict.guard import CalibratedRule, FixedRule
+from backend.verdict.rules import RuleBook, RuleInForce
+from backend.verdict.thresholds import default_threshold
 from knowledge.contracts import IndexInfo
 from knowledge.errors import KnowledgeUnavailableError
 from storage.calibrations import CalibrationRecord

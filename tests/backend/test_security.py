@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from starlette.datastructures import Headers
 
-from backend.security import Perimeter
+from backend.edge.security import Perimeter
 from tests.backend.conftest import Connect
 from tests.backend.fakes import FakeAgent, says
 from tests.backend.test_ask import ANSWER, QUESTION, strong

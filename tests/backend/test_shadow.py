@@ -7,9 +7,9 @@ import uuid
 import pytest
 
 from agent.errors import ModelUnavailableError
+from backend.asking.shadow import falls_into
 from backend.caller import ANONYMOUS
 from backend.contract import AskRequest
-from backend.shadow import falls_into
 from tests.backend.conftest import Compose
 from tests.backend.fakes import FakeAgent, Script, fails, says
 from tests.backend.test_ask import ANSWER, QUESTION, strong, weak

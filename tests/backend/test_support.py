@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.support import VERIFIED_SUPPORT, support
-from backend.support_tokens import stem, tokenize
-from backend.support_verbatim import find_verbatim
+from backend.support.check import VERIFIED_SUPPORT, support
+from backend.support.tokens import stem, tokenize
+from backend.support.verbatim import find_verbatim
 
 PASSAGE = (
     "Rate limits\n\nThe rate limit for the Free tier is 5 requests per minute, and 300,000 tokens "

@@ -17,11 +17,11 @@ from backend.events import (
     StageEvent,
     VerdictReached,
 )
-from backend.guard import FixedRule, Rule
-from backend.pages import Pages, router
-from backend.pages_ports import Holdings, Spread
-from backend.pages_templates import Templates
+from backend.pages.ports import Holdings, Spread
+from backend.pages.routes import Pages, router
+from backend.pages.templates import Templates
 from backend.problems import install_problem_handlers
+from backend.verdict.guard import FixedRule, Rule
 from knowledge.contracts import SearchHit, Source
 from knowledge.errors import KnowledgeUnavailableError, ToolRefusedError
 from storage.ask_search import AskFilter

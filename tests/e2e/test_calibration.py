@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from backend.calibration_artefact import CalibrationArtefact, CalibrationStamp
+from backend.verdict.calibration_artefact import CalibrationArtefact, CalibrationStamp
 from storage.calibrations import CalibrationRecord, CalibrationStore
 from storage.database import Database, database_url
 from tests.backend.factories import make_artefact

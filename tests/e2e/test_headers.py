@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.guard import CalibratedRule, FixedRule, judge
+from backend.verdict.guard import CalibratedRule, FixedRule, judge
 from evals.scratch import open_scratch
 from evals.sets import load_set
 from evals.shipped import SHIPPED

@@ -11,7 +11,7 @@ from agent.chat import ChatReply, Message, ToolSpec
 from agent.contract import AgentKind, AgentOutcome, AgentTask, Evidence, TokenUsage
 from agent.errors import ModelUnavailableError
 from agent.extractive import ExtractiveAgent
-from backend.citations import cite
+from backend.citing.citations import cite
 from evals.answer_judge import ModelJudge
 from evals.answer_measures import context, faithfulness, overlap
 from evals.answer_report import answer_report

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from backend.calibration import estimate
-from backend.calibration_artefact import CalibrationArtefact, Target
+from backend.verdict.calibration import estimate
+from backend.verdict.calibration_artefact import CalibrationArtefact, Target
 from evals.applying import apply, signals_of
 from evals.calibrate import calibrate, part
 from evals.errors import CalibrationRefusedError

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from backend.support_features import FEATURE_NAMES
+from backend.support.features import FEATURE_NAMES
 from evals.citation_changes import CHANGES
 from evals.citation_fit import fit
 from evals.citation_pairs import NEIGHBOUR, Pair, build_pairs

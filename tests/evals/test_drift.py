@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from backend.calibration_artefact import Target
+from backend.verdict.calibration_artefact import Target
 from evals.calibrate import calibrate
 from evals.drift import LEAST_LIVE, check_drift
 from tests.evals.fakes import separated

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from backend.calibration_artefact import CalibrationArtefact, Target
+from backend.verdict.calibration_artefact import CalibrationArtefact, Target
 from evals.calibrate import calibrate
 from evals.errors import EvalSetError
 from evals.kept import changed_share, keep_artefact, note_check, numbers_in, read_in_force

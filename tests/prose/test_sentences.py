@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.markers import find_markers
+from backend.citing.markers import find_markers
 from prose.markup import code
 from prose.sentences import split_sentences
 

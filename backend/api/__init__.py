@@ -1,0 +1,1 @@
+"""Routes of the JSON API and of its OpenAI-compatible door."""

@@ -1,0 +1,108 @@
+"""One ask as a stream of typed stage events, under admission and a total deadline.
+
+Every door (JSON, page, server-sent events) consumes this stream. Nothing of an answer is in it
+before the verdict, and the last event carries the response only after its record was stored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from typing import Protocol
+
+from backend.asking.admission import Admission
+from backend.asking.branches import Emit
+from backend.caller import Caller
+from backend.contract import AskRequest, AskResponse
+from backend.errors import AskTimeoutError
+from backend.events import Done, StageEvent
+from backend.metrics import AskMetrics
+from service.errors import VouchError
+
+
+class AskWork(Protocol):
+    """Does the work of one ask."""
+
+    async def run(self, request: AskRequest, caller: Caller, emit: Emit) -> AskResponse:
+        """Return the response, its record stored; every stage before it is emitted."""
+        ...
+
+
+class Asker:
+    """Answers questions.
+
+    Args:
+        work: Does the work of one ask.
+        admission: How many asks run at once.
+        metrics: Counts and times.
+        timeout_seconds: Longest an ask may take, waiting included.
+    """
+
+    def __init__(
+        self,
+        work: AskWork,
+        *,
+        admission: Admission,
+        metrics: AskMetrics,
+        timeout_seconds: float,
+    ) -> None:
+        self._work = work
+        self._admission = admission
+        self._metrics = metrics
+        self._timeout_seconds = timeout_seconds
+
+    async def ask(self, request: AskRequest, caller: Caller) -> AsyncGenerator[StageEvent]:
+        """Yield the stages of one ask; the last one is ``Done``.
+
+        A stage comes again when the index was replaced under the ask. Leaving the stream early
+        cancels the ask.
+
+        Raises:
+            OverloadedError: Every place and waiting place is taken.
+            AskTimeoutError: The total deadline passed.
+            KnowledgeError: The guard's search cannot run: there is no unguarded answer.
+            AgentError: The evidence suffices and the agent failed.
+            RecordUnavailableError: The record cannot be stored.
+        """
+        events: asyncio.Queue[StageEvent | None] = asyncio.Queue()
+        # A task of its own: a task group cannot live in a generator that its consumer may leave.
+        work = asyncio.create_task(self._run(request, caller, events.put_nowait))
+        work.add_done_callback(lambda _: events.put_nowait(None))
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+            await work
+        finally:
+            work.cancel()
+            with contextlib.suppress(asyncio.CancelledError, VouchError):
+                await work
+
+    async def answer(self, request: AskRequest, caller: Caller) -> AskResponse:
+        """Return the response of one ask; raises what ``ask`` raises."""
+        async with contextlib.aclosing(self.ask(request, caller)) as events:
+            async for event in events:
+                if isinstance(event, Done):
+                    return event.response
+        raise AskTimeoutError("the stages of the ask ended without an answer")
+
+    async def _run(self, request: AskRequest, caller: Caller, emit: Emit) -> None:
+        try:
+            response = await self._admit(request, caller, emit)
+        except VouchError as error:
+            self._metrics.note_failure(error.code)
+            raise
+        self._metrics.note_response(response)
+        emit(Done(response))
+
+    async def _admit(self, request: AskRequest, caller: Caller, emit: Emit) -> AskResponse:
+        has_place = False
+        try:
+            async with asyncio.timeout(self._timeout_seconds), self._admission.place():
+                has_place = True
+                return await self._work.run(request, caller, emit)
+        except TimeoutError as error:
+            if not has_place:
+                raise self._admission.refusal() from error
+            message = f"no answer within {self._timeout_seconds:g} seconds"
+            raise AskTimeoutError(message) from error

@@ -1,0 +1,1 @@
+"""Markers, citations and what may not be shown."""

@@ -1,0 +1,1 @@
+"""What the reviewer's desk works with."""

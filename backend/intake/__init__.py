@@ -1,0 +1,1 @@
+"""Ingestion jobs as the API offers them."""

@@ -1,0 +1,1 @@
+"""Whether the evidence is enough: guard, calibration, rules."""
