@@ -8,11 +8,12 @@ import sys
 import uvicorn
 
 from backend.app import create_app
-from backend.settings import load_settings
+from backend.settings import ApiSettings, load_settings
 from service.errors import VouchError
 from service.lifeline import follow_lifeline
 from service.logs import configure_logging, get_logger
 from storage.database import database_url
+from storage.errors import DatabaseUnavailableError
 from storage.migrate import check
 
 _EXIT_BAD_SETTINGS = 2
@@ -23,7 +24,7 @@ def main() -> int:
     try:
         settings = load_settings(os.environ)
         configure_logging(settings, process="api")
-        check(database_url(settings.database_url, settings.data_dir, "vouch"))
+        _look_at_database(settings)
         app = create_app(settings)
     except VouchError as error:
         sys.stderr.write(f"vouch api: {error}\n")
@@ -50,6 +51,17 @@ def main() -> int:
         timeout_graceful_shutdown=10,
     )
     return 0
+
+
+def _look_at_database(settings: ApiSettings) -> None:
+    """Refuse to start on tables of another version; one that is away may come later.
+
+    Its tables are then looked at before they are first used.
+    """
+    try:
+        check(database_url(settings.database_url, settings.data_dir, "vouch"))
+    except DatabaseUnavailableError as error:
+        get_logger(__name__).warning("the database is away", detail=str(error))
 
 
 if __name__ == "__main__":

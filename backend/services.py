@@ -46,6 +46,7 @@ from storage.asks import AskStore
 from storage.calibrations import CalibrationStore
 from storage.database import Database, database_url
 from storage.keys import KeyStore
+from storage.migrate import require_current
 
 _SPOOL = "spool"
 
@@ -112,7 +113,11 @@ def identify(request: Request) -> Caller:
 async def open_services(settings: ApiSettings) -> AsyncGenerator[Services]:
     """Open everything the API works with, and close it at the end."""
     registry = open_registry("api", version=installed_version())
-    database = Database(database_url(settings.database_url, settings.data_dir, "vouch"))
+    database = Database(
+        database_url(settings.database_url, settings.data_dir, "vouch"),
+        timeout_seconds=settings.database_timeout_seconds,
+        schema=require_current,
+    )
     signer = TokenSigner(settings.signing_key.get_secret_value())
     timeout_seconds = settings.knowledge_timeout_seconds
     limiter, circuits = open_limiter(settings.redis_url.get_secret_value())

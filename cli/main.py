@@ -79,13 +79,18 @@ def embeddings() -> None:
 
 
 @app.command(rich_help_panel="Serve")
-def migrate() -> None:
+def migrate(
+    *,
+    wait: Annotated[
+        float, typer.Option(min=0, help="Seconds to wait for a database that is not there yet.")
+    ] = 0.0,
+) -> None:
     """Bring the databases to this version's tables. `vouch up` does it by itself."""
     from cli.migrate import run_migrate
     from cli.settings import UpSettings
 
     with report_failures():
-        run_migrate(UpSettings())
+        run_migrate(UpSettings(), wait_seconds=wait)
 
 
 @app.command(rich_help_panel="Documents")

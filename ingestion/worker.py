@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
 from ingestion.errors import BrokerError
@@ -27,11 +27,12 @@ from service.errors import VouchError
 from service.lifeline import follow_lifeline
 from service.logs import configure_logging, get_logger
 from storage.database import Database, database_url
+from storage.errors import DatabaseUnavailableError
 from storage.index_view import IndexView
 from storage.job_outbox import JobOutbox
 from storage.job_queue import JobQueue, LeaseRules
 from storage.jobs import JobStore
-from storage.migrate import check
+from storage.migrate import check, require_current
 
 _EXIT_BAD_SETTINGS = 2
 _RECONNECT_SECONDS = 2.0
@@ -45,13 +46,21 @@ def main() -> int:
         settings = WorkerSettings()
         configure_logging(settings, process="worker")
         url = database_url(settings.database_url, settings.data_dir, "vouch")
-        check(url)
+        _look_at_database(url)
     except VouchError as error:
         sys.stderr.write(f"vouch worker: {error}\n")
         return _EXIT_BAD_SETTINGS
     follow_lifeline(enabled=settings.lifeline)
     asyncio.run(_until_stopped(settings, url))
     return 0
+
+
+def _look_at_database(url: str) -> None:
+    """Refuse to start on tables of another version; a database that is away is waited for."""
+    try:
+        check(url)
+    except DatabaseUnavailableError as error:
+        _logger.warning("no database: jobs wait", detail=str(error))
 
 
 async def _until_stopped(settings: WorkerSettings, url: str) -> None:
@@ -78,7 +87,9 @@ async def run_worker(settings: WorkerSettings, url: str, toolbox: Toolbox | None
         url: Address of the database, brought to this version's tables.
         toolbox: The tools; None opens those of the settings.
     """
-    database = Database(url)
+    database = Database(
+        url, timeout_seconds=settings.database_timeout_seconds, schema=require_current
+    )
     toolbox = toolbox or Toolbox(settings)
     worker = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:8]}"
     rules = LeaseRules(seconds=settings.job_lease_seconds, most_attempts=settings.job_most_attempts)
@@ -89,13 +100,25 @@ async def run_worker(settings: WorkerSettings, url: str, toolbox: Toolbox | None
     )  # fmt: skip
     loop_of = _Loops(queue, jobs, Executor(settings, toolbox), herald, settings.worker_tasks)
     try:
-        await herald.tidy()
+        await _when_there(herald.tidy)
         async with asyncio.TaskGroup() as group:
             group.create_task(herald.run())
             group.create_task(_serve(settings, database, queue, worker, loop_of))
     finally:
         await toolbox.close()
         await database.close()
+
+
+async def _when_there(work: Callable[[], Awaitable[None]]) -> None:
+    """Do something with the database, however long it takes to come."""
+    while True:
+        try:
+            await work()
+        except DatabaseUnavailableError as error:
+            _logger.warning("no database: jobs wait", detail=str(error))
+            await asyncio.sleep(_RECONNECT_SECONDS)
+        else:
+            return
 
 
 class _Loops:

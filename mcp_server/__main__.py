@@ -19,6 +19,7 @@ from service.limiter_opening import open_limiter
 from service.logs import configure_logging
 from service.metrics import open_registry
 from storage.database import Database, database_url
+from storage.migrate import require_current
 
 _KEEP_IDLE_SECONDS = 75
 _GRACE_SECONDS = 10
@@ -35,7 +36,9 @@ def main() -> None:
 async def _serve(settings: McpSettings) -> None:
     given = settings.database_url
     url = database_url(given.get_secret_value() if given else None, settings.data_dir, "audit")
-    database = Database(url)
+    database = Database(
+        url, timeout_seconds=settings.database_timeout_seconds, schema=require_current
+    )
 
     registry = open_registry("mcp", version=installed_version())
     metrics = RetrievalMetrics(registry)
@@ -51,6 +54,7 @@ async def _serve(settings: McpSettings) -> None:
         opener=opener,
         sink=SqlAuditSink(database),
         waits=not database.is_sqlite,
+        keeps=settings.record_policy == "spool",
         registry=registry,
         limiter=limiter,
         circuits=circuits,

@@ -53,6 +53,7 @@ def create_app(
     opener: EngineOpener,
     sink: AuditSink,
     waits: bool = False,
+    keeps: bool = False,
     memory_opener: MemoryOpener | None = None,
     registry: CollectorRegistry | None = None,
     limiter: Limiter | None = None,
@@ -65,6 +66,7 @@ def create_app(
         opener: Opens the engine; may raise ``RetrievalError`` for as long as there is no index.
         sink: Where audit rows are kept.
         waits: Whether answers wait for the commit of their audit row.
+        keeps: Whether they go out all the same while the sink is away.
         memory_opener: Opens agents' memories; None: beside the index, as the settings have it.
         registry: Metrics of this process; None opens one.
         limiter: Counts calls; None counts in this process.
@@ -76,7 +78,7 @@ def create_app(
     memories = MemoryKeeper(memory_opener or memory_opener_of(settings))
     registry = registry or open_registry("mcp", version=installed_version())
     keeper = IndexKeeper(opener, poll_seconds=settings.build_check_seconds)
-    trail = AuditTrail(sink, waits=waits)
+    trail = AuditTrail(sink, waits=waits, keeps=keeps)
     _watch(registry, keeper, trail)
     desk = _open_desk(settings, trail, ToolMetrics(registry), limiter)
     sets = ToolSets(settings, desk, open_gate(settings))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Protocol
 
@@ -21,6 +22,8 @@ from storage.errors import StorageError
 _log = get_logger(__name__)
 
 _RETRY_SECONDS = 1.0
+# A commit that hangs holds up an answer no longer than this when its row may wait.
+_PATIENCE_SECONDS = 1.0
 
 
 class AuditSink(Protocol):
@@ -46,6 +49,7 @@ class AuditTrail:
         sink: Where the rows go.
         waits: Whether an answer waits until its row is committed. Needed when several server
             processes share a database, because a reader can only make its own process commit.
+        keeps: Whether answers go out while the sink is away, their rows kept here until it is back.
         linger_seconds: How long the writer lets rows gather.
         capacity: Rows kept while the sink refuses; beyond it calls are refused, because a call
             that leaves no trace must not be answered.
@@ -56,11 +60,13 @@ class AuditTrail:
         sink: AuditSink,
         *,
         waits: bool = False,
+        keeps: bool = False,
         linger_seconds: float = 0.1,
         capacity: int = 10_000,
     ) -> None:
         self._sink = sink
         self._waits = waits
+        self._keeps = keeps
         self._linger_seconds = linger_seconds
         self._capacity = capacity
         self._queued: list[AuditRow] = []
@@ -93,10 +99,17 @@ class AuditTrail:
         """Return when answers may leave: at once, or after the commit when this trail waits.
 
         Raises:
-            AuditUnavailableError: The trail waits and the rows could not be committed.
+            AuditUnavailableError: The trail waits, does not keep rows, and could not commit them.
         """
-        if self._waits:
+        # Once the sink is known to be away, the writer tries again and nobody waits for it.
+        if not self._waits or (self._keeps and self._trouble):
+            return
+        if not self._keeps:
             await self.commit()
+            return
+        with suppress(AuditUnavailableError, TimeoutError):
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                await self.commit()
 
     async def rows(self, ask_id: str) -> tuple[AuditRow, ...]:
         """Return every finished call of an ask, in order.

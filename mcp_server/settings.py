@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import NoDecode
@@ -76,6 +76,10 @@ class McpSettings(RetrievalSettings):
     )
     mcp_log_arguments: bool = Field(
         default=False, description="Whether log lines hold tool arguments, and so questions."
+    )
+    record_policy: Literal["refuse", "spool"] = Field(
+        default="refuse",
+        description="When the database is down: refuse calls, or keep their audit rows in memory.",
     )
     database_url: SecretStr | None = Field(
         default=None, description="PostgreSQL for the audit; unset means SQLite in the data folder."

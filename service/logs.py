@@ -27,7 +27,15 @@ _FILE_LIMIT_BYTES = 10 * 1024 * 1024
 _FILES_KEPT = 5
 _REQUEST_ID_LIMIT = 64
 # These log every connection and request at INFO, which the processes' own lines say better.
-_QUIET_LOGGERS = ("httpx", "httpx2", "httpcore", "mcp.server", "asyncio", "sse_starlette")
+_QUIET_LOGGERS = (
+    "httpx",
+    "httpx2",
+    "httpcore",
+    "mcp.server",
+    "asyncio",
+    "sse_starlette",
+    "alembic",
+)
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 """Id of the request being served, empty outside one; set at the edge and sent on from there."""

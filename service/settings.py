@@ -39,6 +39,12 @@ class ServiceSettings(BaseSettings):
     data_dir: Path = Field(default=Path(".data"), description="Builds, vectors, databases, logs.")
     log_level: LogLevel = Field(default="INFO", description="Least level that is logged.")
     log_dir: Path | None = Field(default=None, description="Unset: logs go to standard error.")
+    database_timeout_seconds: float = Field(
+        default=10.0,
+        gt=0.0,
+        le=120.0,
+        description="Longest one session with the database may take.",
+    )
     lifeline: bool = Field(
         default=False, description="Set by the launcher: end when standard input does."
     )

@@ -8,14 +8,15 @@ their own, which write-ahead logging lets run beside the writer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 from sqlalchemy import event, text
 from sqlalchemy.engine import URL, Connection, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -32,6 +33,8 @@ _DRIVERS = {
 _BUSY_TIMEOUT_MILLISECONDS = 2000
 _SQLITE_READERS = 4
 _POSTGRES_CONNECTIONS = 10
+
+SchemaCheck: TypeAlias = Callable[[Connection], None]
 
 
 def database_url(url: str | None, data_dir: Path, name: str) -> str:
@@ -60,10 +63,15 @@ class Database:
     Args:
         url: ``sqlite:///path`` or ``postgresql://user@host/name``.
         timeout_seconds: Longest time a whole session may take, waiting included.
+        schema: Refuses a database whose tables are not those of this code; asked before the first
+            session, however long after the start that is. None: somebody else has looked.
     """
 
-    def __init__(self, url: str, *, timeout_seconds: float = 10.0) -> None:
+    def __init__(
+        self, url: str, *, timeout_seconds: float = 10.0, schema: SchemaCheck | None = None
+    ) -> None:
         address = driver_url(url)
+        self._schema = schema
         self.is_sqlite = address.get_backend_name() == "sqlite"
         self._timeout_seconds = timeout_seconds
         if self.is_sqlite:
@@ -93,9 +101,12 @@ class Database:
 
         Raises:
             DatabaseUnavailableError: Unreachable, locked, or over the deadline.
+            SchemaError: Its tables are not those of this code.
         """
-        async with self._guarded(), self._write_session() as session, session.begin():
-            yield session
+        async with self._guarded():
+            await self._require_schema()
+            async with self._write_session() as session, session.begin():
+                yield session
 
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[AsyncSession]:
@@ -103,9 +114,12 @@ class Database:
 
         Raises:
             DatabaseUnavailableError: Unreachable, or over the deadline.
+            SchemaError: Its tables are not those of this code.
         """
-        async with self._guarded(), self._read_session() as session:
-            yield session
+        async with self._guarded():
+            await self._require_schema()
+            async with self._read_session() as session:
+                yield session
 
     async def ping(self) -> None:
         """Do nothing when the database answers.
@@ -122,6 +136,13 @@ class Database:
         if self._reader is not self._writer:
             await self._reader.dispose()
 
+    async def _require_schema(self) -> None:
+        if self._schema is None:
+            return
+        async with self._reader.connect() as connection:
+            await connection.run_sync(self._schema)
+        self._schema = None
+
     @asynccontextmanager
     async def _guarded(self) -> AsyncGenerator[None]:
         try:
@@ -129,8 +150,23 @@ class Database:
                 yield
         except TimeoutError as error:
             raise DatabaseUnavailableError("the database did not answer in time") from error
-        except (OperationalError, InterfaceError, PoolTimeoutError, OSError) as error:
+        except (PoolTimeoutError, OSError) as error:
             raise DatabaseUnavailableError("the database cannot be reached or written") from error
+        except DBAPIError as error:
+            if not _is_outage(error):
+                raise
+            raise DatabaseUnavailableError("the database cannot be reached or written") from error
+
+
+def _is_outage(error: DBAPIError) -> bool:
+    # A connection that breaks in the middle of a statement has no class of its own: the driver's
+    # general error is wrapped as the base class itself.
+    is_general = type(error) is DBAPIError
+    return (
+        is_general
+        or error.connection_invalidated
+        or isinstance(error, OperationalError | InterfaceError)
+    )
 
 
 def _sqlite_engine(

@@ -30,6 +30,8 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 # Any number will do, as long as every migrator asks PostgreSQL for the same lock.
 _ADVISORY_LOCK = 7_086_824
 
+_CONNECT_SECONDS = 10.0
+
 _Work = Callable[[Connection], None]
 
 
@@ -85,13 +87,18 @@ def check(url: str) -> None:
         SchemaError: It is older or newer; says what to do.
         DatabaseUnavailableError: It cannot be reached.
     """
+    _run(url, require_current, writes=False)
 
-    def work(connection: Connection) -> None:
-        _refuse_newer(connection)
-        if _revision(connection) != head():
-            raise SchemaError("the database is older than this program: run `vouch migrate`")
 
-    _run(url, work, writes=False)
+def require_current(connection: Connection) -> None:
+    """Do nothing when the schema behind an open connection is the one of this code.
+
+    Raises:
+        SchemaError: It is older or newer; says what to do.
+    """
+    _refuse_newer(connection)
+    if _revision(connection) != head():
+        raise SchemaError("the database is older than this program: run `vouch migrate`")
 
 
 def _refuse_newer(connection: Connection) -> None:
@@ -148,7 +155,9 @@ def _run_in_file(address: URL, work: _Work, *, writes: bool) -> None:
 
 
 async def _run_on_server(address: URL, work: _Work) -> None:
-    engine = create_async_engine(address, poolclass=NullPool)
+    engine = create_async_engine(
+        address, poolclass=NullPool, connect_args={"timeout": _CONNECT_SECONDS}
+    )
     try:
         async with engine.begin() as connection:
             await connection.execute(

@@ -39,23 +39,28 @@ class Process:
         module: Run as ``python -m module``.
         url: Where it answers.
         environment: What it sees beside the path.
+        arguments: Behind the module.
     """
 
     module: str
     url: str
     environment: Mapping[str, str]
     log: Path
+    arguments: tuple[str, ...] = ()
     running: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
+    def start(self, *, alive_is_enough: bool = False) -> None:
         """Start it and wait until it is ready.
+
+        Args:
+            alive_is_enough: Wait only until it answers, whatever it says of itself.
 
         Raises:
             RuntimeError: It ended or did not come up; carries its log.
         """
         with self.log.open("ab") as sink:
             self.running = subprocess.Popen(
-                [sys.executable, "-m", self.module],
+                [sys.executable, "-m", self.module, *self.arguments],
                 env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **self.environment},
                 stdout=sink,
                 stderr=sink,
@@ -66,7 +71,8 @@ class Process:
                 try:
                     health = client.get(f"{self.url}/healthz")
                     # The tool server answers before its index is open, and says so.
-                    if health.is_success and health.json()["status"] == "ok":
+                    is_ready = alive_is_enough or health.json()["status"] == "ok"
+                    if health.is_success and is_ready:
                         return
                 except httpx.HTTPError:
                     pass
@@ -130,7 +136,7 @@ class Installation:
         for name in ("vouch", "audit"):
             migrate.upgrade(database_url("", self.folder, name))
 
-    def ingest(self, source: Path) -> None:
+    def ingest(self, source: Path, **environment: str) -> None:
         """Build and publish an index of a folder."""
         subprocess.run(
             [sys.executable, "-m", "ingestion", str(source)],
@@ -138,10 +144,25 @@ class Installation:
                 "PATH": os.environ["PATH"],
                 "PYTHONPATH": str(ROOT),
                 "VOUCH_DATA_DIR": str(self.folder),
+                **environment,
             },
             check=True,
             capture_output=True,
             timeout=120,
+        )
+
+    def embeddings(self, **environment: str) -> Process:
+        """Return an embedding service, not started."""
+        port = pick_port()
+        return Process(
+            "retrieval.embedding_service",
+            f"http://127.0.0.1:{port}",
+            {
+                "VOUCH_DATA_DIR": str(self.folder),
+                "VOUCH_EMBEDDINGS_PORT": str(port),
+                **environment,
+            },
+            self.folder / f"embeddings-{port}.log",
         )
 
     def api(self, **environment: str) -> Process:

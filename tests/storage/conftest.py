@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -34,13 +35,22 @@ def _execute(statement: str) -> None:
     asyncio.run(run())
 
 
-@pytest.fixture
-def postgres_url() -> Iterator[str]:
+@contextmanager
+def temporary_postgres() -> Generator[str]:
+    """Make a PostgreSQL database for the length of a with block; skips where there is none."""
     name = f"vouch_test_{uuid.uuid4().hex[:12]}"
     require_port(driver_url(ADMIN_URL).port or 5432, "PostgreSQL on loopback")
     _execute(f"CREATE DATABASE {name}")
-    yield f"{ADMIN_URL.rpartition('/')[0]}/{name}"
-    _execute(f"DROP DATABASE {name} WITH (FORCE)")
+    try:
+        yield f"{ADMIN_URL.rpartition('/')[0]}/{name}"
+    finally:
+        _execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def postgres_url() -> Iterator[str]:
+    with temporary_postgres() as url:
+        yield url
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
