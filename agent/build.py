@@ -12,6 +12,7 @@ from agent.gateway import GatewayAgent
 from agent.gateway_ports import GatewayKnowledge, GatewaySettings
 from agent.llm import LlmAgent, OpenAIModel
 from agent.loop import Window
+from agent.packing import Packer, PackingRules
 from agent.settings import AgentSettings
 from agent.sufficiency import SufficiencyChecker
 from service.errors import SettingsError
@@ -22,6 +23,7 @@ def build_agent(
     abstention_sentence: str,
     *,
     knowledge: GatewayKnowledge | None = None,
+    packer: Packer | None = None,
 ) -> Agent:
     """Return the agent the settings ask for; ``open_agent`` also closes it.
 
@@ -29,13 +31,14 @@ def build_agent(
         settings: Which agent, and its budgets.
         abstention_sentence: The fixed sentence of a refusal.
         knowledge: Signs tokens and reads the audit; only a gateway needs it.
+        packer: Packs evidence, when the settings want it; None packs nothing.
 
     Raises:
         SettingsError: A model is asked for and no endpoint is configured, or a gateway without
             the knowledge client.
     """
     if settings.chosen == "extractive":
-        return ExtractiveAgent(abstention_sentence)
+        return ExtractiveAgent(abstention_sentence, packing=packing_of(settings, packer))
     if settings.chosen == "gateway":
         if knowledge is None:
             raise SettingsError("the gateway agent needs the knowledge client")
@@ -55,6 +58,7 @@ def build_agent(
         abstention_sentence=abstention_sentence,
         limits=limits_of(settings),
         window=window_of(settings),
+        packing=packing_of(settings, packer),
     )
 
 
@@ -64,9 +68,10 @@ async def open_agent(
     abstention_sentence: str,
     *,
     knowledge: GatewayKnowledge | None = None,
+    packer: Packer | None = None,
 ) -> AsyncGenerator[Agent]:
     """Build the agent, and close its connections at the end; arguments as ``build_agent``."""
-    agent = build_agent(settings, abstention_sentence, knowledge=knowledge)
+    agent = build_agent(settings, abstention_sentence, knowledge=knowledge, packer=packer)
     try:
         yield agent
     finally:
@@ -111,3 +116,10 @@ def limits_of(settings: AgentSettings) -> Limits:
 def window_of(settings: AgentSettings) -> Window:
     """Return what one request to the model may hold."""
     return Window(settings.model_context_tokens, settings.model_answer_tokens)
+
+
+def packing_of(settings: AgentSettings, packer: Packer | None) -> PackingRules | None:
+    """Return how evidence is packed; None when it is not."""
+    if packer is None or not settings.evidence_packing:
+        return None
+    return PackingRules(packer, settings.evidence_tokens)

@@ -14,7 +14,7 @@ from typing import TypeVar
 from pydantic import JsonValue
 
 from agent.budget import Budget
-from agent.contract import Evidence, ToolCall
+from agent.contract import Evidence, Span, ToolCall
 from knowledge.contracts import SearchHit, SearchResult, SectionPage, Source
 from knowledge.errors import KnowledgeError
 from knowledge.tools import KnowledgeTools
@@ -57,14 +57,19 @@ class CapturingTools:
         """Return the citation number of a received chunk."""
         return self._evidence[chunk_id].number
 
-    def shorten(self, chunk_id: str, text: str) -> None:
-        """Record that less than the whole passage was put before the agent.
+    def give(self, chunk_id: str, text: str, kept: tuple[Span, ...]) -> None:
+        """Record what of a passage is put before the agent.
 
         Args:
             chunk_id: A received chunk.
-            text: The beginning of its text, as the agent got it.
+            text: As the agent gets it; empty for nothing.
+            kept: Where it stands in the passage as stored.
         """
-        self._evidence[chunk_id] = replace(self._evidence[chunk_id], text=text)
+        passage = self._evidence[chunk_id]
+        if text == passage.whole:
+            self._evidence[chunk_id] = replace(passage, text=text, stored=None, kept=None)
+        else:
+            self._evidence[chunk_id] = replace(passage, text=text, stored=passage.whole, kept=kept)
 
     def reject(self, tool: str, arguments: str, code: str) -> None:
         """Record a call that never reached the tools, at the price of one.

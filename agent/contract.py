@@ -7,15 +7,18 @@ received and every call it made; the caller never has to trust the agent's own a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from pydantic import JsonValue
 
 from knowledge.contracts import AuditRow
+from knowledge.packing import FittedPassages
 from knowledge.tools import KnowledgeTools
 from service.tokens import Claims
 
+Span: TypeAlias = tuple[int, int]
 AgentKind = Literal["extractive", "llm", "gateway"]
+PackingStatus = Literal["applied", "not_needed", "kept_whole", "unavailable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +47,11 @@ class Evidence:
 
     Attributes:
         number: The id it is cited by, from 1, never reused within an ask.
-        text: The text put before the agent, exactly.
+        text: The text put before the agent, exactly; empty when nothing of it was.
         cosine: Against the query of the call that brought it; None when the tool gives none.
         tool: Name of the tool that brought it first.
+        stored: The whole passage, when the agent was given less; None: the text is all of it.
+        kept: Characters [start, end) of the whole passage that the agent was given; None: all.
     """
 
     number: int
@@ -61,6 +66,31 @@ class Evidence:
     metadata: dict[str, JsonValue]
     cosine: float | None
     tool: str
+    stored: str | None = None
+    kept: tuple[Span, ...] | None = None
+
+    @property
+    def whole(self) -> str:
+        """The passage as it is stored."""
+        return self.text if self.stored is None else self.stored
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """What packing made of some passages before the agent got them.
+
+    Attributes:
+        query: What the passages were to answer.
+        status: ``applied``; ``not_needed``: there was nothing to leave out; ``kept_whole``: what
+            would be quoted from them would have changed; ``unavailable``: it could not be done.
+        fitted: What it came to, applied or not; None when it could not be done.
+        error: Code of the failure; empty without one.
+    """
+
+    query: str
+    status: PackingStatus
+    fitted: FittedPassages | None = None
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +132,7 @@ class AgentOutcome:
         prompt: The messages as sent, for the record; empty without a model.
         audit: Rows of the tool server that the evidence was taken from, when the agent could not
             capture it itself.
+        packing: What was left out of the evidence before the agent got it, packing by packing.
     """
 
     kind: AgentKind
@@ -116,6 +147,7 @@ class AgentOutcome:
     degraded: tuple[str, ...] = ()
     prompt: tuple[dict[str, JsonValue], ...] = ()
     audit: tuple[AuditRow, ...] = ()
+    packing: tuple[Packing, ...] = ()
 
 
 class Agent(Protocol):

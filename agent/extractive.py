@@ -11,6 +11,7 @@ import asyncio
 from agent.budget import Budget, Limits
 from agent.capture import CapturingTools
 from agent.contract import AgentKind, AgentOutcome, AgentTask
+from agent.packing import EvidencePacking, PackingRules
 from agent.quoting import quote
 from agent.selection import select
 from knowledge.tools import KnowledgeTools
@@ -28,11 +29,17 @@ class ExtractiveAgent:
         abstention_sentence: The fixed sentence of a refusal.
         minimum_reach: Share of the question's words that some sentence with its headings must
             cover, in [0, 1]; below it the agent refuses.
+        packing: How evidence is packed; None packs nothing.
     """
 
     def __init__(
-        self, abstention_sentence: str = "", *, minimum_reach: float = _DEFAULT_REACH
+        self,
+        abstention_sentence: str = "",
+        *,
+        minimum_reach: float = _DEFAULT_REACH,
+        packing: PackingRules | None = None,
     ) -> None:
+        self._packing = packing
         self._abstention_sentence = abstention_sentence
         self._minimum_reach = minimum_reach
 
@@ -54,6 +61,8 @@ class ExtractiveAgent:
         """
         captured = CapturingTools(tools, Budget(Limits(calls=1)))
         await captured.search_kb(task.search_question, task.top_k)
+        packing = EvidencePacking(self._packing, task, captured)
+        await packing.fit(captured.evidence, None)
         evidence = captured.evidence
         selection = await asyncio.to_thread(select, task.search_question, evidence)
         has_answer = bool(selection.chosen) and selection.reach >= self._minimum_reach
@@ -64,6 +73,8 @@ class ExtractiveAgent:
             text=quote(selection.chosen) if has_answer else self._abstention_sentence,
             evidence=evidence,
             tool_calls=captured.calls,
+            degraded=packing.degraded,
+            packing=tuple(packing.done),
         )
 
     async def close(self) -> None:

@@ -26,6 +26,7 @@ from agent.errors import (
 )
 from agent.gateway_ports import ToolServer
 from agent.loop import Ended, Rounds, Window
+from agent.packing import PackingRules
 from agent.refusal import clean, is_refusal, take_not_found
 from knowledge.tools import TOOL_NAMES, KnowledgeTools
 
@@ -50,6 +51,7 @@ class LlmAgent:
         abstention_sentence: The fixed sentence of a refusal.
         limits: Rounds, calls, tokens and seconds of one ask.
         window: What one request may hold.
+        packing: How evidence is packed; None packs nothing.
     """
 
     def __init__(
@@ -59,7 +61,9 @@ class LlmAgent:
         abstention_sentence: str,
         limits: Limits | None = None,
         window: Window | None = None,
+        packing: PackingRules | None = None,
     ) -> None:
+        self._packing = packing
         self._model = model
         self._abstention_sentence = abstention_sentence
         self._limits = limits or Limits()
@@ -91,6 +95,7 @@ class LlmAgent:
             budget,
             window=self._window,
             abstention_sentence=self._abstention_sentence,
+            packing=self._packing,
         )
         try:
             async with asyncio.timeout(self._limits.seconds):
@@ -121,6 +126,7 @@ class LlmAgent:
             not_found=not_found,
             degraded=ended.degraded,
             prompt=ended.messages,
+            packing=ended.packing,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.budget import Budget
 from agent.capture import CapturingTools
@@ -15,9 +15,11 @@ from agent.chat import (
     ModelCall,
     estimate_tokens,
 )
-from agent.contract import AgentTask, Evidence
+from agent.contract import AgentTask, Evidence, Packing
 from agent.errors import ModelRejectedError
-from agent.prompt import LAST_TURN, Packed, new_nonce, pack, rules
+from agent.given import kept_of
+from agent.packing import EvidencePacking, PackingRules
+from agent.prompt import LAST_TURN, new_nonce, pack, room_for_texts, rules
 from agent.toolbox import Toolbox, tool_specs
 
 _ANSWER_SHARE = 4
@@ -44,11 +46,12 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What the rounds came to: the last text, what fell back, the last request's messages."""
+    """What the rounds came to: last text, what fell back, last request's messages, packings."""
 
     text: str
     degraded: tuple[str, ...]
     messages: tuple[Message, ...]
+    packing: tuple[Packing, ...] = ()
 
 
 class Rounds:
@@ -61,6 +64,7 @@ class Rounds:
         budget: Rounds, calls and tokens.
         window: What one request may hold.
         abstention_sentence: The fixed sentence.
+        packing: How evidence is packed; None packs nothing.
     """
 
     def __init__(
@@ -72,6 +76,7 @@ class Rounds:
         *,
         window: Window,
         abstention_sentence: str,
+        packing: PackingRules | None = None,
     ) -> None:
         self._model = model
         self._task = task
@@ -85,8 +90,10 @@ class Rounds:
         }
         self._messages: list[Message] = []
         self._shown: set[int] = set()
+        self._withheld: set[int] = set()
         self._degraded: dict[str, None] = {}
         self._takes_tools = True
+        self._packing = EvidencePacking(packing, task, tools)
 
     async def run(self) -> Ended:
         """Search verbatim, let the model work, and return what it wrote last.
@@ -98,6 +105,7 @@ class Rounds:
         await self._tools.search_kb(self._task.search_question, self._task.top_k)
         if not self._tools.evidence:
             return self._ended("")
+        await self._fit(self._tools.evidence, len(self._question) + self._rule_length)
         self._messages = self._opening("")
         toolbox = Toolbox(self._tools, self._task.top_k, self._show)
         while self._may_call_tools():
@@ -122,36 +130,58 @@ class Rounds:
 
     def _opening(self, closing: str) -> list[Message]:
         """Return the rules, all evidence so far and the question as a fresh conversation."""
-        question = f"Question: {self._task.search_question}"
-        packed = self._pack(self._tools.evidence, len(question) + len(closing) + self._rule_length)
-        self._remember(packed)
-        content = "\n\n".join(part for part in (packed.text, question, closing) if part)
+        # What had no room before may have it now; what packing left out stays out.
+        evidence = [
+            replace(each, text=each.whole) if each.number in self._withheld else each
+            for each in self._tools.evidence
+        ]
+        text = self._put(evidence, len(self._question) + len(closing) + self._rule_length)
+        content = "\n\n".join(part for part in (text, self._question, closing) if part)
         return [self._rules, {"role": "user", "content": content}]
+
+    @property
+    def _question(self) -> str:
+        return f"Question: {self._task.search_question}"
 
     @property
     def _rule_length(self) -> int:
         return len(str(self._rules["content"])) + _FRAME_CHARACTERS
 
-    def _show(self, fresh: Sequence[Evidence]) -> str:
+    async def _show(self, fresh: Sequence[Evidence]) -> str:
         """Return passages new to the model as blocks, within the room that is left."""
         used = sum(len(str(message.get("content") or "")) for message in self._messages)
-        packed = self._pack(fresh, used + _FRAME_CHARACTERS)
-        self._remember(packed)
-        return packed.text
+        used += _FRAME_CHARACTERS
+        await self._fit(fresh, used)
+        numbers = {each.number for each in fresh}
+        given = [each for each in self._tools.evidence if each.number in numbers]
+        return self._put(given, used)
 
-    def _pack(self, evidence: Sequence[Evidence], used_characters: int) -> Packed:
+    async def _fit(self, fresh: Sequence[Evidence], used_characters: int) -> None:
+        room = self._room(used_characters)
+        await self._packing.fit(fresh, room_for_texts(fresh, self._nonce, room))
+
+    def _room(self, used_characters: int) -> int:
         tokens = min(self._window.context_tokens, self._budget.tokens_left)
-        room = (tokens - self._window.answer_room) * CHARACTERS_PER_TOKEN - used_characters
-        return pack(evidence, self._nonce, room)
+        return (tokens - self._window.answer_room) * CHARACTERS_PER_TOKEN - used_characters
 
-    def _remember(self, packed: Packed) -> None:
-        """Record what of each passage the model got, the first time it is shown."""
+    def _put(self, evidence: Sequence[Evidence], used_characters: int) -> str:
+        """Return passages as blocks; record what of each the model got, when it is first shown."""
+        evidence = [each for each in evidence if each.text]
+        packed = pack(evidence, self._nonce, self._room(used_characters))
         if packed.is_trimmed:
             self._note("evidence_trimmed")
-        for passage in packed.passages:
-            if passage.number not in self._shown:
-                self._shown.add(passage.number)
-                self._tools.shorten(passage.chunk_id, passage.text)
+        given = {passage.number: passage.text for passage in packed.passages}
+        for each in evidence:
+            if each.number in self._shown:
+                continue
+            text = given.get(each.number, "")
+            if text:
+                self._shown.add(each.number)
+            else:
+                self._withheld.add(each.number)
+            self._tools.give(each.chunk_id, text, kept_of(each.whole, each.kept, text))
+        self._withheld -= self._shown
+        return packed.text
 
     def _may_call_tools(self) -> bool:
         """Whether this round can have tools and the budget still holds one answer after it."""
@@ -185,7 +215,8 @@ class Rounds:
         self._degraded[name] = None
 
     def _ended(self, text: str) -> Ended:
-        return Ended(text, tuple(self._degraded), tuple(self._messages))
+        fallen = (*self._degraded, *self._packing.degraded)
+        return Ended(text, fallen, tuple(self._messages), tuple(self._packing.done))
 
 
 def _written(reply: ChatReply) -> Message:

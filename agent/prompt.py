@@ -101,11 +101,16 @@ def _block(passage: Evidence, nonce: str) -> str:
     return f"BEGIN {mark}\n{place}\n{passage.text}\nEND {mark}"
 
 
+def room_for_texts(evidence: Sequence[Evidence], nonce: str, room_characters: int) -> int:
+    """Return what of a room is left for the texts of passages, their frames taken off."""
+    frames = sum(len(_block(replace(each, text=""), nonce)) + 2 for each in evidence)
+    return room_characters - frames
+
+
 def _longest_excerpt(evidence: Sequence[Evidence], nonce: str, room: int) -> int:
     """Return the length at which all passages fit: short ones whole, long ones cut alike."""
-    frames = sum(len(_block(replace(each, text=""), nonce)) + 2 for each in evidence)
     lengths = sorted(len(each.text) for each in evidence)
-    left = room - frames
+    left = room_for_texts(evidence, nonce, room)
     for place, length in enumerate(lengths):
         share = left // (len(lengths) - place)
         if length > share:

@@ -50,6 +50,16 @@ class AgentSettings(ServiceSettings):
     model_answer_tokens: int = Field(
         default=800, ge=32, description="Longest answer of one model round, in tokens."
     )
+    evidence_packing: bool = Field(
+        default=True,
+        description="Leave repetitions and what the model has no room for out of its evidence.",
+    )
+    evidence_tokens: int = Field(
+        default=0,
+        ge=0,
+        le=200_000,
+        description="Tokens of one search put before the agent; 0: what the context has room for.",
+    )
 
     gateway_mcp_url: str = Field(
         default="http://127.0.0.1:8001/mcp",

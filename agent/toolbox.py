@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -85,7 +85,10 @@ class Toolbox:
     """
 
     def __init__(
-        self, tools: CapturingTools, top_k: int, show: Callable[[Sequence[Evidence]], str]
+        self,
+        tools: CapturingTools,
+        top_k: int,
+        show: Callable[[Sequence[Evidence]], Awaitable[str]],
     ) -> None:
         self._tools = tools
         self._top_k = top_k
@@ -126,14 +129,14 @@ class Toolbox:
         match arguments:
             case SearchArguments():
                 found = await self._tools.search_kb(arguments.query, self._top_k, arguments.source)
-                return self._passages([hit.chunk_id for hit in found.hits], known)
+                return await self._passages([hit.chunk_id for hit in found.hits], known)
             case RelatedArguments():
                 found = await self._tools.get_related(self._id(arguments.chunk_id), self._top_k)
-                return self._passages([hit.chunk_id for hit in found.hits], known)
+                return await self._passages([hit.chunk_id for hit in found.hits], known)
             case SourceArguments():
                 source = await self._tools.get_source(self._id(arguments.chunk_id))
                 around = f"Before it: {source.previous_chunk_id}. After it: {source.next_chunk_id}."
-                return f"{self._passages([source.chunk_id], known)}\n{around}"
+                return f"{await self._passages([source.chunk_id], known)}\n{around}"
             case SectionsArguments():
                 page = await self._tools.list_sections(arguments.source, arguments.cursor)
                 return _sections(page)
@@ -146,14 +149,21 @@ class Toolbox:
                 return passage.chunk_id
         return named.strip()
 
-    def _passages(self, chunk_ids: Sequence[str], known: int) -> str:
+    async def _passages(self, chunk_ids: Sequence[str], known: int) -> str:
         if not chunk_ids:
             return "Nothing was found."
         numbers = [self._tools.number_of(chunk_id) for chunk_id in chunk_ids]
         fresh = [each for each in self._tools.evidence[known:] if each.number in numbers]
         again = ", ".join(f"[{number}]" for number in numbers if number <= known)
-        parts = [self._show(fresh) if fresh else "", f"You have already: {again}." if again else ""]
+        shown = await self._show(fresh) if fresh else ""
+        parts = [shown, f"You have already: {again}." if again else "", self._repeated(fresh)]
         return "\n\n".join(part for part in parts if part)
+
+    def _repeated(self, fresh: Sequence[Evidence]) -> str:
+        """Say which new passages brought nothing new, so that nobody searches for them again."""
+        given = {each.number: each.text for each in self._tools.evidence}
+        empty = ", ".join(f"[{each.number}]" for each in fresh if not given[each.number])
+        return f"Nothing new, or no room: {empty}." if empty else ""
 
 
 def _sections(page: SectionPage) -> str:

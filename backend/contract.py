@@ -16,6 +16,7 @@ from knowledge.contracts import (
     Signals,
     Wire,
 )
+from knowledge.packing import StageEntry, Stretch
 
 QUESTION_LIMIT_CHARACTERS = 2000
 
@@ -156,6 +157,10 @@ class RetrievedChunk(SearchHit):
     injections: tuple[str, ...] = Field(
         default=(), description="Kinds of text aimed at a model that stand in the passage."
     )
+    given: tuple[Stretch, ...] | None = Field(
+        default=None,
+        description="Characters of the text put before the agent; null: all, or never received.",
+    )
 
 
 class ToolCallView(Wire):
@@ -166,6 +171,20 @@ class ToolCallView(Wire):
     chunk_ids: tuple[str, ...]
     milliseconds: float
     error: str = ""
+
+
+class PackingView(Wire):
+    """What packing made of some of the evidence before the agent got it."""
+
+    query: str
+    status: Literal["applied", "not_needed", "kept_whole", "unavailable"] = Field(
+        description="kept_whole: what is quoted for the question would have changed by it."
+    )
+    error: str = Field(default="", description="Why it was unavailable; a code.")
+    origin_tokens: int = Field(default=0, ge=0, description="Of the embedding model.")
+    tokens: int = Field(default=0, ge=0, description="Put before the agent.")
+    stages: tuple[StageEntry, ...] = ()
+    repeats: tuple[FilteredHit, ...] = ()
 
 
 class AgentView(Wire):
@@ -214,6 +233,9 @@ class AskResponse(Wire):
         default=(), description="What the guard's search found and left out, with the reason."
     )
     agent: AgentView
+    packing: tuple[PackingView, ...] = Field(
+        default=(), description="The ledger of each packing; empty when there was none to do."
+    )
     fidelity: Fidelity
     degraded: tuple[str, ...] = ()
     timings_ms: dict[str, float]

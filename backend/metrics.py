@@ -60,6 +60,14 @@ class AskMetrics:
         self._removed = Counter(
             "vouch_removed_markers", "Citation markers outside the evidence.", registry=registry
         )
+        self._packings = Counter(
+            "vouch_evidence_packings", "Packings of evidence for an agent.", ("status",),
+            registry=registry,
+        )  # fmt: skip
+        self._packed_away = Counter(
+            "vouch_evidence_tokens_saved", "Tokens of evidence not put before an agent.",
+            registry=registry,
+        )  # fmt: skip
         self._shadow = Counter(
             "vouch_shadow_answers", "Refusals whose agent finished unseen.", ("result",),
             registry=registry,
@@ -82,6 +90,9 @@ class AskMetrics:
         self._asks.labels(response.status, reason).inc()
         self._fidelity.labels(response.fidelity.verdict).inc()
         self._removed.inc(len(response.removed_markers))
+        for packing in response.packing:
+            self._packings.labels(packing.status).inc()
+            self._packed_away.inc(packing.origin_tokens - packing.tokens)
         for name in response.degraded:
             self._degraded.labels(name).inc()
         for stage, milliseconds in response.timings_ms.items():

@@ -124,7 +124,9 @@ async def open_services(settings: ApiSettings) -> AsyncGenerator[Services]:
     try:
         async with (
             KnowledgeClient(settings.mcp_url, signer, timeout_seconds=timeout_seconds) as knowledge,
-            open_agent(settings, settings.abstention_sentence, knowledge=knowledge) as agent,
+            open_agent(
+                settings, settings.abstention_sentence, knowledge=knowledge, packer=knowledge
+            ) as agent,
             open_sufficiency(settings) as sufficiency,
         ):
             services = compose(

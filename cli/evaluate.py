@@ -13,7 +13,7 @@ from backend.verdict.thresholds import default_threshold
 from cli.console import out, print_json
 from cli.ingest import ProgressLines
 from evals.entry import Written, eval_retrieval, eval_sample, named_profiles
-from evals.entry_context import eval_compression
+from evals.entry_context import eval_compression, eval_packing
 from evals.entry_evidence import eval_answers, eval_attacks, eval_citations
 from evals.sets import Split
 from evals.verdicts import eval_abstention
@@ -127,6 +127,25 @@ def run_compression(folder: Path, split: Split, *, as_json: bool) -> None:
         EvalSetError: The set has no corpus, or no question with a sentence that answers it.
     """
     summary = asyncio.run(eval_compression(folder, IngestionSettings(), split=split))
+    _show(summary, None, as_json=as_json)
+
+
+def run_packing(folder: Path, budget_tokens: int, split: Split, *, as_json: bool) -> None:
+    """Measure what packing the evidence costs an answer, and what it saves.
+
+    Raises:
+        EvalSetError: The folder is no labelled set.
+    """
+    with ProgressLines() as lines:
+        summary = asyncio.run(
+            eval_packing(
+                folder,
+                IngestionSettings(),
+                budget_tokens=budget_tokens,
+                split=split,
+                progress=lines.show,
+            )
+        )
     _show(summary, None, as_json=as_json)
 
 

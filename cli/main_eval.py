@@ -109,6 +109,21 @@ def compression(folder: Set, *, split: Half = "all", as_json: Json = False) -> N
 
 
 @app.command()
+def packing(
+    folder: Set,
+    *,
+    tokens: Annotated[int, typer.Option(min=1, help="Tokens of one search's passages.")] = 400,
+    split: Half = "all",
+    as_json: Json = False,
+) -> None:
+    """What packing the evidence costs an answer, and how many tokens it saves."""
+    from cli.evaluate import run_packing
+
+    with report_failures():
+        run_packing(folder, tokens, split, as_json=as_json)
+
+
+@app.command()
 def attacks(folder: Set, *, reports: Reports = None, as_json: Json = False) -> None:
     """What instructions planted in documents achieve."""
     from cli.evaluate import run_attacks

@@ -129,3 +129,16 @@ class Pack(ContextResult):
     build: str
     degraded: tuple[str, ...] = ()
     saving: float = Field(ge=0.0, description="Price of the tokens saved, in the set currency.")
+
+
+class FittedEvidence(ContextModel):
+    """Given passages without repetitions, within a number of tokens.
+
+    Nothing is kept of a passage that was left out; it stays in the list all the same.
+    """
+
+    passages: tuple[CompressedPassage, ...]
+    filtered: tuple[FilteredText, ...] = Field(description="Repetitions, with what they repeat.")
+    ledger: tuple[Stage, ...]
+    origin_tokens: int = Field(ge=0, description="Tokens of the passages given, joined.")
+    tokens: int = Field(ge=0, description="Tokens of what stays, joined.")

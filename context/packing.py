@@ -18,15 +18,12 @@ from context.contract import (
     Pack,
     PackedPassage,
     Passage,
-    Stage,
-    StageName,
 )
 from context.deduplicate import deduplicate
 from context.errors import BadInputError
 from context.forcing import Rules
+from context.ledger import Ledger
 from context.model import TextModel, closeness
-from context.spans import join_passages
-from context.tokens import TokenCounter
 from retrieval.search import Hit, SearchOutcome, SearchRequest
 from retrieval.store import Filter
 
@@ -79,24 +76,28 @@ async def pack(
     outcome = await library.search(
         SearchRequest(request.query, request.candidates, request.where, request.build)
     )
-    ledger = _Ledger(library.tokenizer)
+    ledger = Ledger(library.tokenizer)
     hits = list(outcome.hits)
-    ledger.note("search", hits, [hit.chunk.text for hit in hits])
-    ledger.note("rerank", hits, [hit.chunk.text for hit in hits], _reranking(outcome))
+    ledger.note("search", _texts(hits))
+    ledger.note("rerank", _texts(hits), _reranking(outcome))
     unique = await deduplicate(
         [hit.chunk.text for hit in hits],
         library.embed_passages,
         threshold_cosine=request.threshold_cosine,
     )
     hits = [hits[at] for at in unique.selected_indices]
-    ledger.note("deduplicate", hits, [hit.chunk.text for hit in hits])
+    ledger.note("deduplicate", _texts(hits))
     compression = await _compressed(request, hits, library)
     kept = [pair for pair in zip(hits, compression.passages, strict=True) if pair[1].text]
-    ledger.note("compress", [hit for hit, _ in kept], [passage.text for _, passage in kept])
+    ledger.note("compress", [(passage.id, passage.text) for _, passage in kept])
     packed = _packed(request, outcome, unique, kept, compression)
     saved = ledger.stages[0].tokens - packed.tokens
     saving = saved * price_per_million_tokens / 1_000_000
     return packed.model_copy(update={"ledger": tuple(ledger.stages), "saving": saving})
+
+
+def _texts(hits: Sequence[Hit]) -> list[tuple[str, str]]:
+    return [(hit.chunk.chunk_id, hit.chunk.text) for hit in hits]
 
 
 async def _compressed(request: PackRequest, hits: Sequence[Hit], library: Library) -> Compression:
@@ -160,31 +161,3 @@ def _reranking(outcome: SearchOutcome) -> str:
 
 def _name(match: int | str, outcome: SearchOutcome) -> str:
     return outcome.hits[match].chunk.chunk_id if isinstance(match, int) else match
-
-
-class _Ledger:
-    """What each stage let through."""
-
-    def __init__(self, tokens: TokenCounter) -> None:
-        self._tokens = tokens
-        self._before: Stage | None = None
-        self._ids: tuple[str, ...] = ()
-        self.stages: list[Stage] = []
-
-    def note(
-        self, stage: StageName, hits: Sequence[Hit], texts: Sequence[str], why: str = ""
-    ) -> None:
-        ids = tuple(hit.chunk.chunk_id for hit in hits)
-        tokens = self._tokens.count(join_passages(texts))
-        before = self.stages[-1].tokens if self.stages else tokens
-        self.stages.append(
-            Stage(
-                stage=stage,
-                passages=len(ids),
-                tokens=tokens,
-                dropped=tuple(each for each in self._ids if each not in set(ids)),
-                saved_tokens=max(0, before - tokens),
-                note=why,
-            )
-        )
-        self._ids = ids

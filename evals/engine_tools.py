@@ -1,17 +1,21 @@
-"""The four tools over an open engine, in this process: what an agent is given in an evaluation.
+"""The four tools and packing over an open engine, in this process, for evaluations.
 
 The same engine and the same wire shapes as behind the tool server, without the network between.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from context.evidence import SAME_COSINE, EvidenceRequest, fit_evidence
 from knowledge.contracts import SearchResult, SectionPage, Source
-from mcp_server.replies import search_result, section_page, source_text
+from knowledge.packing import FittedPassages
+from mcp_server.replies import fitted_passages, search_result, section_page, source_text
 from retrieval.engine import Engine
 from retrieval.search import SearchRequest
 from retrieval.store import Filter
+from service.tokens import Claims
 
 
 class EngineTools:
@@ -45,3 +49,39 @@ class EngineTools:
     async def get_related(self, chunk_id: str, top_k: int) -> SearchResult:
         """Return the chunks nearest to a chunk."""
         return search_result(await self._engine.related(chunk_id, top_k=top_k, where=self._where))
+
+
+class EnginePacker:
+    """``Packer`` over an open engine, as the tool server's service channel packs.
+
+    Args:
+        engine: Open, and closed by its owner.
+        where: What may be found.
+    """
+
+    def __init__(self, engine: Engine, where: Filter) -> None:
+        self._engine = engine
+        self._where = where
+
+    async def fit_evidence(
+        self,
+        query: str,
+        chunk_ids: Sequence[str],
+        claims: Claims,
+        *,
+        known_ids: Sequence[str] = (),
+        share: float = 1.0,
+        budget_tokens: int = 0,
+    ) -> FittedPassages:
+        """Return what of some passages fits, repetitions left out."""
+        stored = await self._engine.read([*chunk_ids, *known_ids], where=self._where)
+        request = EvidenceRequest(
+            query=query,
+            chunk_ids=tuple(chunk_ids),
+            known_ids=tuple(known_ids),
+            share=share,
+            budget_tokens=budget_tokens or None,
+            threshold_cosine=SAME_COSINE,
+        )
+        fitted = await fit_evidence(request, stored, self._engine)
+        return fitted_passages(fitted, build=claims.build or self._engine.info().build)

@@ -9,7 +9,13 @@ from pathlib import Path
 
 from context.model import TextModel
 from evals.compression import CompressionSummary, evaluate
-from evals.sets import Split
+from evals.entry_evidence import open_corpus
+from evals.packing import PackingSummary, evaluate_packing
+from evals.scratch import silent
+from evals.sets import Split, load_set
+from evals.workbench import open_workbench
+from ingestion.report import Progress
+from ingestion.settings import IngestionSettings
 from retrieval.chunk import DenseVector
 from retrieval.opening import open_embedder
 from retrieval.query_embedding import QueryEmbedder
@@ -33,6 +39,32 @@ async def eval_compression(
     """
     async with _open_model(settings) as model:
         return await evaluate(folder, model, split)
+
+
+async def eval_packing(
+    folder: Path,
+    settings: IngestionSettings,
+    *,
+    budget_tokens: int,
+    split: Split = "all",
+    progress: Progress = silent,
+) -> PackingSummary:
+    """Measure what packing the evidence costs an answer, and what it saves.
+
+    Args:
+        folder: A set with a corpus, or the sample set.
+        settings: Where the data is and how documents are cut.
+        budget_tokens: Tokens of one search's passages.
+        split: Half of the questions.
+        progress: Called while passages are embedded.
+
+    Raises:
+        EvalSetError: The folder is no labelled set.
+    """
+    eval_set = load_set(folder)
+    questions = (*eval_set.queries, *eval_set.short)
+    async with open_workbench(settings) as bench, open_corpus(eval_set, bench, progress) as scratch:
+        return await evaluate_packing(scratch, eval_set.name, questions, budget_tokens, split)
 
 
 class _KeepingModel:

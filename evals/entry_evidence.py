@@ -104,7 +104,7 @@ async def eval_answers(
     eval_set = load_set(folder)
     questions = (*eval_set.queries, *eval_set.short, *eval_set.two_hop)
     agents: dict[str, Agent] = {"extractive": ExtractiveAgent(), **(models or {})}
-    async with open_workbench(settings) as bench, _open(eval_set, bench, progress) as scratch:
+    async with open_workbench(settings) as bench, open_corpus(eval_set, bench, progress) as scratch:
         embedder = QueryEmbedder(bench.embedder)
         results = await evaluate_answers(scratch, questions, agents, embedder, judge=judge)
         two_hop = await measure_two_hop(scratch, eval_set.two_hop)
@@ -113,7 +113,14 @@ async def eval_answers(
 
 
 @asynccontextmanager
-async def _open(eval_set: EvalSet, bench: Workbench, progress: Progress) -> AsyncGenerator[Scratch]:
+async def open_corpus(
+    eval_set: EvalSet, bench: Workbench, progress: Progress
+) -> AsyncGenerator[Scratch]:
+    """Open the corpus of a set, indexed; the sample corpus for the sample set.
+
+    Raises:
+        EvalSetError: The set has no corpus.
+    """
     if eval_set.sections:
         profiles = {"default": SearchProfile()}
         async with open_scratch(eval_set, bench, profiles=profiles, progress=progress) as scratch:

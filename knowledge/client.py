@@ -18,6 +18,7 @@ from pydantic import JsonValue
 from knowledge.client_calls import (
     COMPARE_CONTENT,
     EMBED_TEXTS,
+    FIT_EVIDENCE,
     MEASURE_CHUNKS,
     READ_AUDIT,
     READ_CALLS,
@@ -36,6 +37,7 @@ from knowledge.contracts import (
     SearchTrace,
     StageOrder,
 )
+from knowledge.packing import FittedPassages
 from knowledge.pin import read_pin
 from knowledge.tools import KnowledgeTools
 from service.tokens import Claims, Scope, TokenSigner
@@ -163,6 +165,36 @@ class KnowledgeClient:
         result = await self._service.call(MEASURE_CHUNKS, arguments, token=token)
         self._remember(result.index)
         return result
+
+    async def fit_evidence(
+        self,
+        query: str,
+        chunk_ids: Sequence[str],
+        claims: Claims,
+        *,
+        known_ids: Sequence[str] = (),
+        share: float = 1.0,
+        budget_tokens: int = 0,
+    ) -> FittedPassages:
+        """Return what of an ask's passages fits its reader, repetitions left out.
+
+        Args:
+            query: What the passages are to answer.
+            chunk_ids: The passages, best first.
+            claims: Labels and build of the caller.
+            known_ids: What the reader has already.
+            share: Share of the passages' tokens that may stay, in (0, 1].
+            budget_tokens: Tokens that may stay, by the embedding model; 0: as the share says.
+        """
+        arguments: dict[str, JsonValue] = {
+            "query": query,
+            "chunk_ids": list(chunk_ids),
+            "known_ids": list(known_ids),
+            "share": share,
+            "budget_tokens": budget_tokens,
+        }
+        token = self._sign(replace(claims, branch="service"), "service")
+        return await self._service.call(FIT_EVIDENCE, arguments, token=token)
 
     async def trace(
         self,

@@ -18,6 +18,7 @@ from knowledge.contracts import (
     SectionPage,
     Source,
 )
+from knowledge.packing import FittedPassages
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +42,4 @@ TRACE_SEARCH = ToolType("trace_search", TypeAdapter(Reply[CallOutcome[SearchTrac
 MEASURE_CHUNKS = ToolType("measure_chunks", TypeAdapter(Reply[CallOutcome[Measurement]]))
 COMPARE_CONTENT = ToolType("compare_content", TypeAdapter(Reply[CallOutcome[ContentChange]]))
 EMBED_TEXTS = ToolType("embed_texts", TypeAdapter(Reply[CallOutcome[Embeddings]]))
+FIT_EVIDENCE = ToolType("fit_evidence", TypeAdapter(Reply[CallOutcome[FittedPassages]]))

@@ -10,7 +10,7 @@ from retrieval.chunk import DenseVector
 from retrieval.explain import Explanation
 from retrieval.manifest import Manifest
 from retrieval.search import SearchOutcome, SearchRequest, SectionOutcome, SourceOutcome
-from retrieval.store import Filter
+from retrieval.store import Filter, StoredPoint
 
 
 class Engine(Protocol):
@@ -38,6 +38,12 @@ class Engine(Protocol):
         self, chunk_id: str, *, top_k: int, where: Filter, build: str = ""
     ) -> SearchOutcome:
         """Find the chunks nearest to a chunk."""
+        ...
+
+    async def read(
+        self, chunk_ids: Sequence[str], *, where: Filter, build: str = ""
+    ) -> Mapping[str, StoredPoint]:
+        """Return the visible ones of these chunks, with their vectors."""
         ...
 
     async def measure(

@@ -11,6 +11,7 @@ from pydantic import BaseModel, JsonValue
 
 from context.contract import ContextResult, Pack
 from knowledge.contracts import Measurement, SearchResult, SearchTrace, SectionPage, Source
+from knowledge.packing import FittedPassages
 
 _LONGEST_ARGUMENTS = 8_000
 _LONGEST_NAME = 80
@@ -63,6 +64,16 @@ def _(result: Measurement) -> Facts:
         chunk_ids=tuple(result.cosines),
         cosines=tuple(result.cosines.values()),
         build=result.index.build,
+    )
+
+
+@facts_of.register
+def _(result: FittedPassages) -> Facts:
+    return Facts(
+        chunk_ids=tuple(passage.chunk_id for passage in result.passages if passage.text),
+        build=result.build,
+        tokens_in=result.origin_tokens,
+        tokens_out=result.tokens,
     )
 
 

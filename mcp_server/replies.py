@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from context.contract import FittedEvidence
 from knowledge.contracts import (
     Explanation,
     FilteredHit,
@@ -17,6 +18,7 @@ from knowledge.contracts import (
     Source,
     StageOrder,
 )
+from knowledge.packing import FittedPassage, FittedPassages, StageEntry, Stretch
 from retrieval.explain import Explanation as Explained
 from retrieval.manifest import Manifest
 from retrieval.search import Hit, SearchOutcome, SectionOutcome, SourceOutcome, Trace
@@ -215,4 +217,41 @@ def _signals(outcome: SearchOutcome) -> Signals:
         hit_count=signals.hit_count,
         more=signals.more,
         missing_terms=signals.missing_terms,
+    )
+
+
+def fitted_passages(fitted: FittedEvidence, *, build: str) -> FittedPassages:
+    """Return packed evidence as it travels: without the texts of what was left out."""
+    return FittedPassages(
+        passages=tuple(
+            FittedPassage(
+                chunk_id=each.id,
+                text=each.text,
+                kept=tuple(Stretch(start=span.start, end=span.end) for span in each.kept),
+            )
+            for each in fitted.passages
+        ),
+        repeats=tuple(
+            FilteredHit(
+                chunk_id=fitted.passages[each.index].id,
+                reason="near_duplicate",
+                duplicate_of=str(each.duplicate_of),
+                duplicate_cosine=bounded(each.cosine),
+            )
+            for each in fitted.filtered
+        ),
+        stages=tuple(
+            StageEntry(
+                stage=each.stage,
+                passages=each.passages,
+                tokens=each.tokens,
+                saved_tokens=each.saved_tokens,
+                dropped=each.dropped,
+            )
+            for each in fitted.ledger
+            if each.stage != "rerank"
+        ),
+        origin_tokens=fitted.origin_tokens,
+        tokens=fitted.tokens,
+        build=build,
     )

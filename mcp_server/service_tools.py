@@ -9,14 +9,17 @@ from typing import Annotated
 from mcp.server.mcpserver.tools import Tool
 from pydantic import AwareDatetime, Field
 
+from context.evidence import SAME_COSINE, EvidenceRequest, fit_evidence
 from knowledge.contracts import AuditPage, ContentChange, Embeddings, Measurement, SearchTrace
+from knowledge.packing import FittedPassages
 from mcp_server.audit import AuditTrail
 from mcp_server.auth import current_caller
 from mcp_server.filters import Filters, filter_of
 from mcp_server.index_keeper import IndexKeeper
-from mcp_server.replies import bounded, index_info, search_trace
+from mcp_server.replies import bounded, fitted_passages, index_info, search_trace
 from mcp_server.server import make_tool
 from mcp_server.tools import ChunkId, Query, TopK, visible_to
+from retrieval.errors import UnknownChunkError
 from retrieval.search import SearchRequest
 from retrieval.sketch import SKETCH_SIZE, changed_share
 
@@ -30,6 +33,9 @@ ExplainedId = Annotated[
     str, Field(max_length=100, description="Chunk whose place is explained; empty: none.")
 ]
 ChunkIds = Annotated[list[ChunkId], Field(max_length=200)]
+PassageIds = Annotated[list[ChunkId], Field(min_length=1, max_length=200)]
+Share = Annotated[float, Field(gt=0.0, le=1.0, description="Of the tokens, what may stay.")]
+TokenBudget = Annotated[int, Field(ge=0, description="Tokens that may stay; 0: as the share says.")]
 Sketch = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=SKETCH_SIZE)]
 Texts = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=20_000)]], Field(min_length=1, max_length=64)
@@ -55,6 +61,7 @@ class ServiceTools:
             self.read_calls,
             self.trace_search,
             self.measure_chunks,
+            self.fit_evidence,
             self.compare_content,
             self.embed_texts,
         )
@@ -104,6 +111,34 @@ class ServiceTools:
             cosines={chunk_id: bounded(cosine) for chunk_id, cosine in cosines.items()},
             index=index_info(engine.info()),
         )
+
+    async def fit_evidence(
+        self,
+        query: Query,
+        chunk_ids: PassageIds,
+        known_ids: ChunkIds,
+        share: Share = 1.0,
+        budget_tokens: TokenBudget = 0,
+    ) -> FittedPassages:
+        """Return what of an ask's passages fits its reader, repetitions left out."""
+        claims = current_caller().claims
+        engine = self._keeper.engine()
+        wanted = tuple(dict.fromkeys(chunk_ids))
+        known = tuple(each for each in dict.fromkeys(known_ids) if each not in set(wanted))
+        stored = await engine.read([*wanted, *known], where=visible_to(claims), build=claims.build)
+        for chunk_id in wanted:
+            if chunk_id not in stored:
+                raise UnknownChunkError(f"there is no chunk {chunk_id}")
+        request = EvidenceRequest(
+            query=query,
+            chunk_ids=wanted,
+            known_ids=tuple(each for each in known if each in stored),
+            share=share,
+            budget_tokens=budget_tokens or None,
+            threshold_cosine=SAME_COSINE,
+        )
+        fitted = await fit_evidence(request, stored, engine)
+        return fitted_passages(fitted, build=claims.build or engine.info().build)
 
     async def compare_content(self, sketch: Sketch) -> ContentChange:
         """Return how far the build in force is from the content of another build."""

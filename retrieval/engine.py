@@ -28,7 +28,7 @@ from retrieval.sections import SectionTree, page_of, read_tree
 from retrieval.serving import ServingBuilds
 from retrieval.sparse import SparseEncoder
 from retrieval.statistics import TermFrequencies
-from retrieval.store import Filter
+from retrieval.store import Filter, StoredPoint
 from retrieval.tokens import Tokenizer
 
 _RELATED_TERMS = 24
@@ -172,6 +172,13 @@ class Engine:
             tree = await self._tree(opened, narrowed)
             page = page_of(tree, cursor, opened.manifest)
             return replace(page, visible_chunks=_count_visible(opened, where))
+
+    async def read(
+        self, chunk_ids: Sequence[str], *, where: Filter, build: str = ""
+    ) -> dict[str, StoredPoint]:
+        """Return the visible ones of these chunks, with their vectors."""
+        async with self._builds.lease(build) as opened:
+            return await opened.store.read(chunk_ids, where=where, with_vectors=True)
 
     async def measure(
         self, query: str, chunk_ids: Sequence[str], *, where: Filter, build: str = ""

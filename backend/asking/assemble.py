@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from agent.contract import AgentKind, AgentOutcome, Evidence
+from agent.contract import AgentKind, AgentOutcome, Evidence, Packing
 from backend.asking.branches import AskFrame, Gathered
 from backend.asking.decision import not_found_parts
 from backend.asking.overall import merge_hits
@@ -17,11 +17,13 @@ from backend.contract import (
     AgentView,
     AskResponse,
     Fidelity,
+    PackingView,
     RetrievedChunk,
     ToolCallView,
 )
 from backend.rendering import render_answer
 from knowledge.contracts import SearchHit
+from knowledge.packing import Stretch
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,10 @@ def assemble(
         removed_markers=conclusion.removed_markers,
         retrieved_chunks=list_chunks(gathered, conclusion.outcome, cited, conclusion.cosines),
         agent=_describe_agent(conclusion.outcome, answerer),
+        packing=tuple(
+            _describe_packing(each)
+            for each in (conclusion.outcome.packing if conclusion.outcome else ())
+        ),
         fidelity=conclusion.fidelity,
         degraded=conclusion.degraded,
         timings_ms=timings_ms,
@@ -119,10 +125,11 @@ def list_chunks(
         item = read.get(hit.chunk_id)
         return RetrievedChunk(
             **dict(hit),
-            read_by_agent=item is not None,
+            read_by_agent=item is not None and bool(item.text),
             in_guard_search=in_guard_search,
             cited=hit.chunk_id in cited_ids,
-            number=item.number if item and cited else None,
+            number=item.number if item and item.text and cited else None,
+            given=_given(item),
             injections=tuple(dict.fromkeys(each.kind for each in find_injections(hit.text))),
         )
 
@@ -141,6 +148,12 @@ def list_chunks(
     )
 
 
+def _given(item: Evidence | None) -> tuple[Stretch, ...] | None:
+    if item is None or item.kept is None:
+        return None
+    return tuple(Stretch(start=start, end=end) for start, end in item.kept)
+
+
 def agent_only(gathered: Gathered, outcome: AgentOutcome | None) -> tuple[str, ...]:
     """Return ids of chunks the agent read that the guard's searches did not return."""
     searched = {hit.chunk_id for part in gathered.parts for hit in part.search.hits}
@@ -151,7 +164,7 @@ def agent_only(gathered: Gathered, outcome: AgentOutcome | None) -> tuple[str, .
 def _as_hit(item: Evidence, cosine: float, rank: int) -> SearchHit:
     return SearchHit(
         chunk_id=item.chunk_id,
-        text=item.text,
+        text=item.whole,
         source=item.source,
         source_url=item.source_url,
         title=item.title,
@@ -205,4 +218,19 @@ def _describe_agent(outcome: AgentOutcome | None, answerer: Answerer) -> AgentVi
             for call in outcome.tool_calls
         ),
         tokens={name: int(spent) for name, spent in asdict(outcome.tokens).items()},
+    )
+
+
+def _describe_packing(packing: Packing) -> PackingView:
+    fitted = packing.fitted
+    if fitted is None:
+        return PackingView(query=packing.query, status=packing.status, error=packing.error)
+    is_whole = packing.status == "kept_whole"
+    return PackingView(
+        query=packing.query,
+        status=packing.status,
+        origin_tokens=fitted.origin_tokens,
+        tokens=fitted.origin_tokens if is_whole else fitted.tokens,
+        stages=() if is_whole else fitted.stages,
+        repeats=() if is_whole else fitted.repeats,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from agent.contract import AgentOutcome
 from agent.errors import AgentError
@@ -25,6 +26,8 @@ from knowledge.contracts import AuditRow
 from service.logs import get_logger
 
 _logger = get_logger(__name__)
+
+PACKING_CHANGED = "packing_changed_citation"
 
 
 class Concluder:
@@ -97,20 +100,35 @@ class Concluder:
         if refusal is not None:
             return refusal, None, unchecked
         cited = cite(outcome.text, outcome.evidence, self._policy.support)
+        if self._differs_whole(outcome, cited):
+            unchecked = [*unchecked, PACKING_CHANGED]
         return refuse_by_citations(cited), cited, unchecked
+
+    def _differs_whole(self, outcome: AgentOutcome, cited: CitedAnswer) -> bool:
+        """Whether the whole passages bear out other claims than what was put before the agent."""
+        if all(item.stored is None for item in outcome.evidence):
+            return False
+        whole = [
+            replace(item, text=item.whole, stored=None, kept=None) for item in outcome.evidence
+        ]
+        return _verdicts(cite(outcome.text, whole, self._policy.support)) != _verdicts(cited)
 
     async def _check_sufficiency(
         self, frame: AskFrame, outcome: AgentOutcome
     ) -> tuple[Abstention | None, list[str]]:
         if self._sufficiency is None:
             return None, []
-        passages = [item.text for item in outcome.evidence]
+        passages = [item.text for item in outcome.evidence if item.text]
         try:
             found = await self._sufficiency.check(frame.search_question, passages)
         except AgentError as error:
             _logger.warning("sufficiency check failed", code=error.code, detail=str(error))
             return None, ["sufficiency_unchecked"]
         return refuse_by_sufficiency(found), []
+
+
+def _verdicts(cited: CitedAnswer) -> list[tuple[tuple[int, ...], bool]]:
+    return [(each.numbers, each.verified) for each in cited.sentences]
 
 
 def agent_ids(outcome: AgentOutcome | None) -> tuple[str, ...]:

@@ -117,6 +117,7 @@ def _sum_up(
         degraded=tuple(dict.fromkeys(name for each in outcomes for name in each.degraded)),
         prompt=tuple(message for outcome in outcomes for message in outcome.prompt),
         audit=tuple(row for outcome in outcomes for row in outcome.audit),
+        packing=tuple(each for outcome in outcomes for each in outcome.packing),
     )
 
 

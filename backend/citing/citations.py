@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.contract import Evidence
+from agent.given import in_stored
 from backend.citing.citations_clean import clean
 from backend.citing.citations_edit import with_markers, without_sentences
 from backend.citing.factual import is_factual
@@ -66,13 +67,15 @@ def cite(raw_text: str, evidence: Sequence[Evidence], policy: Policy = "mark") -
 
     Args:
         raw_text: The text as written, citing evidence as ``[n]``.
-        evidence: Every passage received, numbered.
+        evidence: Every passage received, numbered; one of which nothing was put before the
+            author cannot be cited.
         policy: What becomes of claims without support: ``mark`` shows them as such, ``drop`` takes
             them out, ``refuse`` also gives up the answer when its first claim is one of them.
 
     Returns:
         The answer. With ``supported`` false nothing in the evidence bears it out.
     """
+    evidence = [item for item in evidence if item.text]
     passages = {item.number: item for item in evidence}
     cleaned = clean(raw_text, evidence)
     text, attributed = cleaned.text, False
@@ -215,6 +218,7 @@ def _citations(
 
 
 def _citation(passage: Evidence, found: Support) -> Citation:
+    span = None if found.span is None else in_stored(passage, found.span)
     return Citation(
         number=passage.number,
         chunk_id=passage.chunk_id,
@@ -222,7 +226,7 @@ def _citation(passage: Evidence, found: Support) -> Citation:
         title=passage.title,
         section_heading=passage.section_heading,
         quote=found.quote,
-        span=None if found.span is None else Span(start=found.span[0], end=found.span[1]),
+        span=None if span is None else Span(start=span[0], end=span[1]),
         support=found.support,
         verified=found.verified,
     )

@@ -12,8 +12,9 @@ from markupsafe import Markup, escape
 from backend.citing.links import hosts_of
 from backend.contract import AskResponse, Citation, RetrievedChunk
 from backend.pages.chart import SpreadChart, VerdictChart, draw_spread, draw_verdict
+from backend.pages.passage import show_passage
 from backend.pages.ports import Spread
-from backend.rendering import highlight, local_path, render_answer, safe_link
+from backend.rendering import local_path, render_answer, safe_link
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,8 @@ class PassageView:
 
     Attributes:
         anchor: Element id; ``c-n`` for a citation, so that markers reach it.
-        text: The passage, with the words that support the answer marked.
+        text: The passage, with the words that support the answer marked and those that were not
+            put before the agent struck out.
         link: Address of the original, empty when it is nothing to click on.
         place: What is shown of an address that is no link: a local file's source and path.
         trail: Title and headings, outermost first, without repetition.
@@ -129,8 +131,7 @@ def _cited(citation: Citation, chunks: dict[str, RetrievedChunk]) -> PassageView
         text = escape(citation.quote)
         trail = _trail(citation.title, "", citation.section_heading)
     else:
-        span = citation.span
-        text = highlight(chunk.text, span.start, span.end) if span else escape(chunk.text)
+        text = show_passage(chunk.text, mark=citation.span, given=chunk.given)
         trail = _trail(chunk.title, chunk.parent_heading, chunk.section_heading)
     return PassageView(
         anchor=f"c-{citation.number}",
@@ -148,7 +149,7 @@ def _other(chunk: RetrievedChunk) -> PassageView:
         anchor=f"p-{chunk.fused_rank}",
         chunk=chunk,
         citation=None,
-        text=escape(chunk.text),
+        text=show_passage(chunk.text, given=chunk.given),
         link=safe_link(chunk.source_url),
         place=local_path(chunk.source_url) or chunk.source_url,
         trail=_trail(chunk.title, chunk.parent_heading, chunk.section_heading),

@@ -9,12 +9,14 @@ from backend.contract import (
     Citation,
     Fidelity,
     GuardView,
+    PackingView,
     RetrievedChunk,
     SentenceView,
     Span,
     ToolCallView,
 )
 from knowledge.contracts import FilteredHit, IndexInfo, SearchHit, SearchResult, Signals, Source
+from knowledge.packing import Stretch
 from storage.asks import AskRecord
 
 WITH_TEXT = (
@@ -347,6 +349,18 @@ def make_hostile_answer() -> AskResponse:
     )
 
 
+def _packed(chunks: tuple[RetrievedChunk, ...]) -> tuple[RetrievedChunk, ...]:
+    """Give the agent the first paragraph of the first passage and nothing of the third."""
+    kept = (Stretch(start=0, end=chunks[0].text.index("\n\n")),)
+    given: dict[int, tuple[Stretch, ...]] = {0: kept, 2: ()}
+    return tuple(
+        chunk.model_copy(
+            update={"given": given.get(at), "read_by_agent": bool(given.get(at, True))}
+        )
+        for at, chunk in enumerate(chunks)
+    )
+
+
 def make_calibrated_answer() -> AskResponse:
     answer = make_answer()
     return answer.model_copy(
@@ -357,6 +371,10 @@ def make_calibrated_answer() -> AskResponse:
             "fidelity": Fidelity(verdict="exact", shared=tuple(IDS[:3])),
             "agent": answer.agent.model_copy(
                 update={"kind": "llm", "model": "small-chat", "rounds": 2}
+            ),
+            "retrieved_chunks": _packed(answer.retrieved_chunks),
+            "packing": (
+                PackingView(query=QUESTION, status="applied", origin_tokens=240, tokens=150),
             ),
             "guard": GuardView.model_validate(
                 {

@@ -70,6 +70,7 @@ PAGES: dict[str, tuple[str, Callable[[Visit], None]]] = {
     "history": ("/history", show_nothing),
     "follow": (f"/history/{make_answer().id}", show_all),
     "follow-refusal": (f"/history/{make_refusal().id}", show_all),
+    "packed": (f"/a/{make_calibrated_answer().id}", show_all),
     "gaps": ("/gaps", show_nothing),
     "what-if": ("/what-if?threshold=0.1", show_nothing),
     "source": (f"/sources/{IDS[1]}#passage", show_nothing),

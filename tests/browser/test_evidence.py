@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.answers import QUESTION
+from tests.browser.answers import QUESTION, make_calibrated_answer
 from tests.browser.conftest import OpenPage, Stage
 
 pytestmark = pytest.mark.browser
@@ -122,3 +122,23 @@ def test_chosen_theme_outlives_the_page(open_page: OpenPage, stage: Stage) -> No
     assert dark != light
     page.goto(f"{stage.url}/glossary")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_the_agent_was_not_given_are_grey_and_said_to_be_cut_without_script(
+    open_page: OpenPage, stage: Stage, scheme: str
+) -> None:
+    url = f"{stage.url}/a/{make_calibrated_answer().id}"
+    page = open_page(url, scheme=scheme, has_script=False).page
+    assert page.locator("#c-1 del.cut").count()
+    given = page.locator("#c-1 .text")
+    cut = page.locator("#c-1 del.cut").first
+    assert cut.inner_text() in given.inner_text()
+    assert cut.evaluate("e => getComputedStyle(e).color") != given.evaluate(
+        "e => getComputedStyle(e).color"
+    )
+    assert "cut away and not put before the agent" in page.inner_text("#c-1 .cut-note")
+    page.locator("#p-3 > summary").click()
+    assert "Nothing of this passage" in page.inner_text("#p-3 .cut-note")
+    assert page.locator("#p-3 .tag").inner_text() == "not used"
+    assert "from 240 to 150 tokens" in page.locator(".more").inner_html()

@@ -32,7 +32,7 @@ from retrieval.search import (
     SourceOutcome,
     Trace,
 )
-from retrieval.store import Filter
+from retrieval.store import Filter, StoredPoint
 from storage.errors import DatabaseUnavailableError
 from tests.ingestion.words import WordTokenizer
 
@@ -167,6 +167,16 @@ class FakeEngine:
         seed = self._find(chunk_id, where)
         others = [each for each in self._visible(where) if each is not seed]
         return self._outcome(seed.text, others[:top_k])
+
+    async def read(
+        self, chunk_ids: Sequence[str], *, where: Filter, build: str = ""
+    ) -> Mapping[str, StoredPoint]:
+        self._check_build(build)
+        return {
+            each.chunk_id: StoredPoint(each, _vector(each.text))
+            for each in self._visible(where)
+            if each.chunk_id in chunk_ids
+        }
 
     async def measure(
         self, query: str, chunk_ids: Sequence[str], *, where: Filter, build: str = ""

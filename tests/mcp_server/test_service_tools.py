@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from pydantic import JsonValue
@@ -147,3 +148,35 @@ async def test_an_audit_that_cannot_be_read_is_said_to_be_unavailable() -> None:
         running.sink.refuses = True
         with pytest.raises(KnowledgeUnavailableError):
             await client.read_audit("ask-1")
+
+
+async def test_evidence_is_fitted_under_the_asks_labels_and_recorded_with_its_tokens() -> None:
+    async with serve() as running, connect(running.url) as client:
+        first, second, _, _, secret = (chunk.chunk_id for chunk in running.engine.chunks)
+        fitted = await client.fit_evidence("limit", [first, second], claims(), budget_tokens=10)
+        whole = await client.fit_evidence("limit", [secret], claims(labels=("staff",)))
+        with pytest.raises(ToolRefusedError, match="no chunk"):
+            await client.fit_evidence("limit", [first, secret], claims())
+        rows = (await client.read_audit("ask-1")).rows
+    assert [each.chunk_id for each in fitted.passages] == [first, second]
+    assert 0 < fitted.tokens <= 10 < fitted.origin_tokens
+    assert whole.passages[0].text == running.engine.chunks[-1].text
+    assert [(row.tool, row.branch, row.error) for row in rows] == [
+        ("fit_evidence", "service", ""),
+        ("fit_evidence", "service", ""),
+        ("fit_evidence", "service", "unknown_chunk"),
+    ]
+    assert (rows[0].tokens_in, rows[0].tokens_out) == (fitted.origin_tokens, fitted.tokens)
+    assert rows[0].chunk_ids == tuple(each.chunk_id for each in fitted.passages if each.text)
+
+
+async def test_a_repetition_of_known_evidence_is_left_out() -> None:
+    engine = FakeEngine()
+    text = engine.chunks[0].text
+    twin = replace(engine.chunks[1], text=text)
+    engine.chunks = (engine.chunks[0], twin)
+    async with serve(opener=FakeOpener(engine)) as running, connect(running.url) as client:
+        known, asked = (chunk.chunk_id for chunk in engine.chunks)
+        fitted = await client.fit_evidence("limit", [asked], claims(), known_ids=[known])
+    assert [(each.text, each.kept) for each in fitted.passages] == [("", ())]
+    assert [(each.chunk_id, each.duplicate_of) for each in fitted.repeats] == [(asked, known)]
