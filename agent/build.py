@@ -10,11 +10,12 @@ from agent.contract import Agent
 from agent.extractive import ExtractiveAgent
 from agent.gateway import GatewayAgent
 from agent.gateway_ports import GatewayKnowledge, GatewaySettings
-from agent.llm import LlmAgent, OpenAIModel
+from agent.llm import MODEL, LlmAgent, OpenAIModel
 from agent.loop import Window
 from agent.packing import Packer, PackingRules
 from agent.settings import AgentSettings
 from agent.sufficiency import SufficiencyChecker
+from service.circuits import Circuits
 from service.errors import SettingsError
 
 
@@ -24,6 +25,7 @@ def build_agent(
     *,
     knowledge: GatewayKnowledge | None = None,
     packer: Packer | None = None,
+    circuits: Circuits | None = None,
 ) -> Agent:
     """Return the agent the settings ask for; ``open_agent`` also closes it.
 
@@ -32,6 +34,7 @@ def build_agent(
         abstention_sentence: The fixed sentence of a refusal.
         knowledge: Signs tokens and reads the audit; only a gateway needs it.
         packer: Packs evidence, when the settings want it; None packs nothing.
+        circuits: Of the process; None: the endpoint has one of its own.
 
     Raises:
         SettingsError: A model is asked for and no endpoint is configured, or a gateway without
@@ -43,7 +46,7 @@ def build_agent(
         if knowledge is None:
             raise SettingsError("the gateway agent needs the knowledge client")
         return GatewayAgent(
-            open_model(settings),
+            open_model(settings, circuits),
             knowledge,
             GatewaySettings(
                 url=settings.gateway_mcp_url,
@@ -54,7 +57,7 @@ def build_agent(
             abstention_sentence=abstention_sentence,
         )
     return LlmAgent(
-        open_model(settings),
+        open_model(settings, circuits),
         abstention_sentence=abstention_sentence,
         limits=limits_of(settings),
         window=window_of(settings),
@@ -69,9 +72,12 @@ async def open_agent(
     *,
     knowledge: GatewayKnowledge | None = None,
     packer: Packer | None = None,
+    circuits: Circuits | None = None,
 ) -> AsyncGenerator[Agent]:
     """Build the agent, and close its connections at the end; arguments as ``build_agent``."""
-    agent = build_agent(settings, abstention_sentence, knowledge=knowledge, packer=packer)
+    agent = build_agent(
+        settings, abstention_sentence, knowledge=knowledge, packer=packer, circuits=circuits
+    )
     try:
         yield agent
     finally:
@@ -79,13 +85,15 @@ async def open_agent(
 
 
 @asynccontextmanager
-async def open_sufficiency(settings: AgentSettings) -> AsyncGenerator[SufficiencyChecker | None]:
+async def open_sufficiency(
+    settings: AgentSettings, *, circuits: Circuits | None = None
+) -> AsyncGenerator[SufficiencyChecker | None]:
     """Yield the sufficiency check, or None when it is off or there is no model to ask."""
     if not settings.sufficiency_check or not settings.has_model:
         yield None
         return
     checker = SufficiencyChecker(
-        open_model(settings), window=window_of(settings), seconds=settings.agent_seconds
+        open_model(settings, circuits), window=window_of(settings), seconds=settings.agent_seconds
     )
     try:
         yield checker
@@ -93,13 +101,14 @@ async def open_sufficiency(settings: AgentSettings) -> AsyncGenerator[Sufficienc
         await checker.close()
 
 
-def open_model(settings: AgentSettings) -> OpenAIModel:
+def open_model(settings: AgentSettings, circuits: Circuits | None = None) -> OpenAIModel:
     """Return the configured endpoint; whoever opens it closes it."""
     return OpenAIModel(
         base_url=settings.openai_base_url,
         api_key=settings.openai_api_key.get_secret_value(),
         name=settings.model,
         seconds=settings.agent_seconds,
+        circuit=circuits.of(MODEL) if circuits else None,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from pydantic import JsonValue
 
+from agent.purse import OPEN_PURSE, TokenPurse
 from knowledge.contracts import AuditRow
 from knowledge.packing import FittedPassages
 from knowledge.tools import KnowledgeTools
@@ -32,6 +33,7 @@ class AgentTask:
         ask_id: Identifies the ask in logs and tokens.
         claims: What the asker may see; a gateway's token is signed from them. None: no limits
             beyond the ask itself.
+        purse: Pays for the model calls.
     """
 
     question: str
@@ -39,6 +41,7 @@ class AgentTask:
     top_k: int
     ask_id: str
     claims: Claims | None = None
+    purse: TokenPurse = OPEN_PURSE
 
 
 @dataclass(frozen=True, slots=True)

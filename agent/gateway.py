@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from agent.chat import ChatReply
+from agent.chat import ChatReply, estimate_tokens
 from agent.contract import (
     AgentKind,
     AgentOutcome,
@@ -23,6 +23,7 @@ from agent.contract import (
 )
 from agent.errors import ModelTimeoutError
 from agent.gateway_ports import GatewayKnowledge, GatewayModel, GatewaySettings, ToolServer
+from agent.paid import PaidModel, pay
 from agent.prompt import gateway_rules
 from agent.refusal import clean, is_refusal, take_not_found
 from knowledge.contracts import AuditRow, Source
@@ -103,10 +104,14 @@ class GatewayAgent:
         self, task: AgentTask, claims: Claims
     ) -> tuple[ChatReply, tuple[AuditRow, ...]]:
         server = ToolServer(self._settings.url, self._knowledge.sign(claims))
-        reply = await self._model.respond(
-            gateway_rules(self._abstention_sentence),
-            task.search_question,
-            server,
+        rules = gateway_rules(self._abstention_sentence)
+        reply = await pay(
+            task.purse,
+            lambda: self._model.respond(
+                rules, task.search_question, server, answer_tokens=self._settings.answer_tokens
+            ),
+            # What the gateway reads in its own rounds is known only when it has answered.
+            prompt_tokens=estimate_tokens(len(rules) + len(task.search_question)),
             answer_tokens=self._settings.answer_tokens,
         )
         rows = (await self._knowledge.read_audit(task.ask_id)).rows
@@ -118,7 +123,7 @@ class GatewayAgent:
             # Rows carry milliseconds, rounded down.
             now = datetime.now(UTC)
             start = now.replace(microsecond=now.microsecond // 1000 * 1000)
-            reply = await self._model.complete(
+            reply = await PaidModel(self._model, task.purse).complete(
                 [
                     {"role": "system", "content": gateway_rules(self._abstention_sentence)},
                     {"role": "user", "content": task.search_question},

@@ -21,18 +21,26 @@ from agent.errors import (
     AgentError,
     ModelGarbageError,
     ModelRejectedError,
+    ModelRestingError,
     ModelTimeoutError,
     ModelUnavailableError,
 )
 from agent.gateway_ports import ToolServer
 from agent.loop import Ended, Rounds, Window
 from agent.packing import PackingRules
+from agent.paid import PaidModel
 from agent.refusal import clean, is_refusal, take_not_found
 from knowledge.tools import TOOL_NAMES, KnowledgeTools
+from service.circuit import Circuit, CircuitOpenError
 
 Answer = TypeVar("Answer")
 
+MODEL = "model"
+"""Name of the circuit of the endpoint."""
+
 _CONNECT_SECONDS = 2.0
+# A call given up after half of its time hangs; one given up sooner was not needed any more.
+_SLOW_SHARE = 0.5
 _RETRIES = 1
 _MESSAGE_CHARACTERS = 300
 # Far above what any tokenizer reaches on prose, so that only an endpoint without a limit meets it.
@@ -89,7 +97,7 @@ class LlmAgent:
         budget = Budget(self._limits)
         captured = CapturingTools(tools, budget)
         rounds = Rounds(
-            self._model,
+            PaidModel(self._model, task.purse),
             task,
             captured,
             budget,
@@ -138,10 +146,21 @@ class OpenAIModel:
         api_key: Empty for servers without keys.
         name: Model name.
         seconds: Deadline of one attempt.
+        circuit: Keeps calls away while the endpoint fails; None: one of its own.
     """
 
-    def __init__(self, *, base_url: str, api_key: str, name: str, seconds: float) -> None:
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        api_key: str,
+        name: str,
+        seconds: float,
+        circuit: Circuit | None = None,
+    ) -> None:
         self._name = name
+        self._circuit = circuit or Circuit(MODEL)
+        self._slow_seconds = seconds * _SLOW_SHARE
         self._limit_parameter = "max_tokens"
         self._client = openai.AsyncOpenAI(
             base_url=base_url or None,
@@ -198,7 +217,7 @@ class OpenAIModel:
             ],
         }
         create = cast("Callable[..., Awaitable[object]]", self._client.responses.create)
-        response = await translated(create(**request))
+        response = await self._call(lambda: translated(create(**request)))
         if not isinstance(response, Response):
             raise ModelGarbageError("the gateway answers a page instead of a response")
         return _bounded(_response_reply(response), answer_tokens)
@@ -214,7 +233,18 @@ class OpenAIModel:
         if tools:
             request["tools"] = list(tools)
         create = cast("Callable[..., Awaitable[object]]", self._client.chat.completions.create)
-        return await translated(create(**request))
+        return await self._call(lambda: translated(create(**request)))
+
+    async def _call(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
+        """Make one call unless the endpoint is left alone at the moment."""
+        try:
+            with self._circuit.guard(
+                AgentError, besides=ModelRejectedError, slow_seconds=self._slow_seconds
+            ):
+                return await call()
+        except CircuitOpenError as error:
+            wait_seconds = max(1, round(error.retry_after_seconds))
+            raise ModelRestingError(str(error), retry_after_seconds=wait_seconds) from error
 
 
 async def translated(call: Awaitable[Answer]) -> Answer:

@@ -19,7 +19,9 @@ from agent.chat import CHARACTERS_PER_TOKEN, ChatModel, Message
 from agent.contract import Evidence
 from agent.errors import ModelGarbageError, ModelTimeoutError
 from agent.loop import Window
+from agent.paid import PaidModel
 from agent.prompt import new_nonce, pack
+from agent.purse import OPEN_PURSE, TokenPurse
 from agent.refusal import clean
 
 _RULES = Path(__file__).with_name("sufficiency.md")
@@ -65,19 +67,22 @@ class SufficiencyChecker:
         self._window = window or Window()
         self._seconds = seconds
 
-    async def check(self, question: str, passages: Sequence[str]) -> Sufficiency:
+    async def check(
+        self, question: str, passages: Sequence[str], *, purse: TokenPurse = OPEN_PURSE
+    ) -> Sufficiency:
         """Say whether the passages hold the answer to a question.
 
         Args:
             question: The standalone question.
             passages: Their texts, best first.
+            purse: Pays for the call.
 
         Raises:
             AgentError: The model is down, over time, or says neither yes nor no.
         """
         try:
             async with asyncio.timeout(self._seconds):
-                reply = await self._model.complete(
+                reply = await PaidModel(self._model, purse).complete(
                     self._messages(question, passages), tools=(), answer_tokens=_ANSWER_TOKENS
                 )
         except TimeoutError as error:

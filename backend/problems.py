@@ -11,7 +11,13 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from agent.errors import AgentError, ModelTimeoutError
+from agent.errors import (
+    AgentError,
+    BudgetUnavailableError,
+    DailyTokensSpentError,
+    ModelRestingError,
+    ModelTimeoutError,
+)
 from backend.api.completions_errors import error_body, speaks_completions
 from backend.edge.rates import rate_headers
 from backend.errors import (
@@ -67,6 +73,9 @@ class Problem(BaseModel):
     status: int
     code: str = Field(description="Stable name of the error.")
     detail: str = ""
+    resets_at: str | None = Field(
+        default=None, description="When a spent daily budget starts anew, UTC."
+    )
     errors: tuple[FieldProblem, ...] = ()
 
 
@@ -97,11 +106,14 @@ _KINDS: tuple[tuple[type[VouchError], _Kind], ...] = (
     (ToolRefusedError, _Kind(422, "The search refused the request")),
     (BuildGoneError, _Kind(503, "The index is being replaced")),
     (KnowledgeError, _Kind(503, "The documentation cannot be reached")),
+    (DailyTokensSpentError, _Kind(429, "The daily token budget is spent")),
+    (BudgetUnavailableError, _Kind(503, "The token budget cannot be read")),
     (ModelTimeoutError, _Kind(504, "The model took too long")),
     (AgentError, _Kind(502, "The model cannot answer")),
     (StorageError, _Kind(503, "The database cannot be reached")),
     (BackendError, _Kind(500, "Internal error")),
 )
+_KNOW_WHEN = (OverloadedError, KnowledgeLimitedError, DailyTokensSpentError, ModelRestingError)
 _RETRY_AFTER_SECONDS = 2
 _OTHER_TYPE = "send JSON, with the header content-type: application/json"
 _UNREADABLE = "the body cannot be read: send JSON in UTF-8, nested no deeper than need be"
@@ -121,7 +133,14 @@ def describe_error(error: VouchError) -> Problem:
     kind = next((kind for known, kind in _KINDS if isinstance(error, known)), None)
     if kind is None:
         return Problem(title="Internal error", status=500, code=VouchError.code)
-    return Problem(title=kind.title, status=kind.status, code=error.code, detail=str(error))
+    resets_at = error.resets_at.isoformat() if isinstance(error, DailyTokensSpentError) else None
+    return Problem(
+        title=kind.title,
+        status=kind.status,
+        code=error.code,
+        detail=str(error),
+        resets_at=resets_at,
+    )
 
 
 def problem_headers(error: VouchError) -> dict[str, str]:
@@ -132,7 +151,7 @@ def problem_headers(error: VouchError) -> dict[str, str]:
         return {"WWW-Authenticate": 'Bearer, Basic realm="Vouch: the password is an API key"'}
     if isinstance(error, TooManyRequestsError):
         return rate_headers(error.standing, error.whose)
-    if isinstance(error, OverloadedError | KnowledgeLimitedError):
+    if isinstance(error, _KNOW_WHEN):
         return {"Retry-After": str(error.retry_after_seconds)}
     if describe_error(error).status == 503:  # noqa: PLR2004 - the HTTP status itself
         return {"Retry-After": str(_RETRY_AFTER_SECONDS)}
@@ -141,7 +160,8 @@ def problem_headers(error: VouchError) -> dict[str, str]:
 
 def problem_response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
     """Return a problem document as a response."""
-    body = problem.model_dump(mode="json", exclude={"errors"} if not problem.errors else set())
+    absent = {name for name in ("errors", "resets_at") if not getattr(problem, name)}
+    body = problem.model_dump(mode="json", exclude=absent)
     return JSONResponse(body, problem.status, headers, media_type=PROBLEM_TYPE)
 
 

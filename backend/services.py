@@ -27,6 +27,7 @@ from backend.asking.shadow import ShadowRuns
 from backend.caller import ANONYMOUS, LOCAL, Caller
 from backend.contract import AskRequest, AskResponse
 from backend.edge.gate import Gate
+from backend.edge.purses import Purses, TokenMetrics
 from backend.edge.rates import RequestRates
 from backend.errors import NotAuthenticatedError, UnknownAskError
 from backend.events import StageEvent
@@ -35,8 +36,7 @@ from backend.settings import ApiSettings
 from backend.verdict.corpus_drift import CorpusDrift
 from backend.verdict.rules import RuleBook
 from knowledge.client import KnowledgeClient
-from service.circuit import Circuit
-from service.circuits import fallen_back, watch_circuits
+from service.circuits import Circuits
 from service.health import installed_version
 from service.limiter import Limiter, LocalLimiter
 from service.limiter_opening import open_limiter
@@ -47,6 +47,7 @@ from storage.calibrations import CalibrationStore
 from storage.database import Database, database_url
 from storage.keys import KeyStore
 from storage.migrate import require_current
+from storage.spending import SpendingStore
 
 _SPOOL = "spool"
 
@@ -81,7 +82,7 @@ class Services:
     registry: CollectorRegistry
     gate: Gate
     rates: RequestRates
-    circuits: tuple[Circuit, ...] = ()
+    circuits: Circuits
 
     async def ask(self, body: AskRequest, request: Request) -> AsyncGenerator[StageEvent]:
         """Yield the stages of an ask in the name of whoever sent the request."""
@@ -120,14 +121,19 @@ async def open_services(settings: ApiSettings) -> AsyncGenerator[Services]:
     )
     signer = TokenSigner(settings.signing_key.get_secret_value())
     timeout_seconds = settings.knowledge_timeout_seconds
-    limiter, circuits = open_limiter(settings.redis_url.get_secret_value())
+    circuits = Circuits(registry)
+    limiter = open_limiter(settings.redis_url.get_secret_value(), circuits)
     try:
         async with (
             KnowledgeClient(settings.mcp_url, signer, timeout_seconds=timeout_seconds) as knowledge,
             open_agent(
-                settings, settings.abstention_sentence, knowledge=knowledge, packer=knowledge
+                settings,
+                settings.abstention_sentence,
+                knowledge=knowledge,
+                packer=knowledge,
+                circuits=circuits,
             ) as agent,
-            open_sufficiency(settings) as sufficiency,
+            open_sufficiency(settings, circuits=circuits) as sufficiency,
         ):
             services = compose(
                 settings,
@@ -157,7 +163,7 @@ def compose(
     settler: QuestionSettler | None = None,
     sufficiency: SufficiencyCheck | None = None,
     limiter: Limiter | None = None,
-    circuits: tuple[Circuit, ...] = (),
+    circuits: Circuits | None = None,
 ) -> Services:
     """Put the parts together.
 
@@ -171,10 +177,10 @@ def compose(
         settler: Settles what is searched for; None: with the conversation before it.
         sufficiency: A further check that can only refuse; None for none.
         limiter: Counts requests; None counts in this process.
-        circuits: Of the outside services.
+        circuits: Of the outside services; None for none yet.
     """
     metrics = AskMetrics(registry)
-    watch_circuits(registry, circuits)
+    circuits = circuits or Circuits(registry)
     index = index or IndexWatch(knowledge)
     policy = _policy(settings)
     rules = RuleBook(
@@ -206,7 +212,12 @@ def compose(
         recorder=recorder,
         policy=policy,
         shadow=shadow,
-        fallen=lambda: fallen_back(circuits),
+        purses=Purses(
+            SpendingStore(database),
+            TokenMetrics(registry, settings.daily_tokens),
+            daily_tokens=settings.daily_tokens,
+        ),
+        fallen=lambda: circuits.fallen,
     )
     admission = Admission(running=settings.max_running_asks, waiting=settings.max_waiting_asks)
     metrics.watch_admission(lambda: admission.running, lambda: admission.waiting)

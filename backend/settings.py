@@ -114,6 +114,12 @@ class ApiSettings(AgentSettings):
         description="Requests an address may make; 0: no limit; unset: 300, "
         "and none where only this machine can ask.",
     )
+    daily_tokens: int = Field(
+        default=0,
+        ge=0,
+        le=10**15,
+        description="Model tokens a UTC day, all callers together; 0: no budget.",
+    )
     redis_url: SecretStr = Field(
         default=SecretStr(""),
         description="Redis that holds the limits of several processes; empty: each has its own.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,8 +13,10 @@ from rich.text import Text
 from cli.console import err, out, print_json
 from cli.settings import UpSettings, gather_environment, read_settings
 from service.errors import VouchError
+from storage.columns import utc_now
 from storage.database import Database, database_url
 from storage.keys import KEY_SCOPES, ApiKeyRecord, KeyScope, KeyStore, new_key
+from storage.spending import SpendingRecord, SpendingStore
 
 _Result = TypeVar("_Result")
 
@@ -45,19 +47,30 @@ def run_create(
 
 
 def run_list(*, as_json: bool) -> None:
-    """List every key, without its secret."""
-    records = _with_store(lambda store: store.all())
+    """List every key, without its secret, and what each has spent today."""
+    records, spending = _with_database(_read_keys)
     if as_json:
-        shown = [ApiKeyRecord.model_dump(one, mode="json", exclude={"digest"}) for one in records]
-        print_json({"keys": shown})
+        print_json(
+            {
+                "keys": [
+                    {
+                        **ApiKeyRecord.model_dump(one, mode="json", exclude={"digest"}),
+                        "tokens_today": _spent(spending, f"key-{one.id}"),
+                    }
+                    for one in records
+                ],
+                "tokens_today": _spent(spending, "all"),
+            }
+        )
         return
-    table = Table("id", "name", "scopes", "labels", "tokens a day", "made", "state")
+    table = Table("id", "name", "scopes", "labels", "tokens today", "a day", "made", "state")
     for one in records:
         table.add_row(
             one.id,
             Text(one.name),
             ", ".join(one.scopes),
             Text(", ".join(one.labels)),
+            str(_spent(spending, f"key-{one.id}")),
             str(one.daily_tokens or ""),
             f"{one.created_at:%Y-%m-%d}",
             f"revoked {one.revoked_at:%Y-%m-%d}" if one.revoked_at else "valid",
@@ -76,14 +89,30 @@ def run_revoke(key_id: str) -> None:
     err.print(f"key {key_id} is revoked")
 
 
+async def _read_keys(
+    database: Database,
+) -> tuple[Sequence[ApiKeyRecord], Mapping[str, SpendingRecord]]:
+    today = await SpendingStore(database).on(utc_now().date())
+    return await KeyStore(database).all(), today
+
+
+def _spent(spending: Mapping[str, SpendingRecord], account: str) -> int:
+    found = spending.get(account)
+    return found.spent + found.reserved if found else 0
+
+
 def _with_store(work: Callable[[KeyStore], Awaitable[_Result]]) -> _Result:
+    return _with_database(lambda database: work(KeyStore(database)))
+
+
+def _with_database(work: Callable[[Database], Awaitable[_Result]]) -> _Result:
     settings = read_settings(UpSettings, gather_environment(Path(".env")))
     url = database_url(settings.database_url, settings.data_dir, "vouch")
 
     async def run() -> _Result:
         database = Database(url)
         try:
-            return await work(KeyStore(database))
+            return await work(database)
         finally:
             await database.close()
 

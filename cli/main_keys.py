@@ -22,7 +22,8 @@ def create(
         list[str] | None, typer.Option(help="Access label it grants; may be repeated.")
     ] = None,
     daily_tokens: Annotated[
-        int, typer.Option(min=0, help="Model tokens a day; 0: no budget of its own.")
+        int,
+        typer.Option(min=0, max=2_000_000_000, help="Model tokens a day; 0: no budget of its own."),
     ] = 0,
 ) -> None:
     """Make a key and print it, once. Without --scope it may ask and nothing else."""

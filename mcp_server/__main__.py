@@ -12,7 +12,7 @@ from mcp_server.engine import Engine
 from mcp_server.settings import McpSettings
 from retrieval.metrics import RetrievalMetrics
 from retrieval.opening import open_engine
-from service.circuits import watch_circuits
+from service.circuits import Circuits
 from service.health import installed_version
 from service.lifeline import follow_lifeline
 from service.limiter_opening import open_limiter
@@ -42,13 +42,13 @@ async def _serve(settings: McpSettings) -> None:
 
     registry = open_registry("mcp", version=installed_version())
     metrics = RetrievalMetrics(registry)
+    circuits = Circuits(registry)
 
     async def opener() -> Engine:
-        return await open_engine(settings, metrics)
+        return await open_engine(settings, metrics, circuits=circuits)
 
     redis_url = settings.redis_url
-    limiter, circuits = open_limiter(redis_url.get_secret_value() if redis_url else "")
-    watch_circuits(registry, circuits)
+    limiter = open_limiter(redis_url.get_secret_value() if redis_url else "", circuits)
     app = create_app(
         settings,
         opener=opener,

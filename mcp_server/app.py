@@ -32,7 +32,7 @@ from mcp_server.settings import McpSettings
 from mcp_server.tool_list import describe_tools
 from mcp_server.tool_sets import ToolSets
 from mcp_server.tools import INSTRUCTIONS, DocumentationTools
-from service.circuit import Circuit
+from service.circuits import Circuits
 from service.health import installed_version
 from service.limiter import Limiter
 from service.logs import get_logger
@@ -57,7 +57,7 @@ def create_app(
     memory_opener: MemoryOpener | None = None,
     registry: CollectorRegistry | None = None,
     limiter: Limiter | None = None,
-    circuits: tuple[Circuit, ...] = (),
+    circuits: Circuits | None = None,
 ) -> Starlette:
     """Return the application.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from prometheus_client import CollectorRegistry
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -11,8 +9,7 @@ from starlette.routing import Route
 
 from mcp_server.audit import AuditTrail
 from mcp_server.index_keeper import IndexKeeper
-from service.circuit import Circuit
-from service.circuits import check_circuit
+from service.circuits import Circuits
 from service.health import describe_health, installed_version
 from service.metrics import render_metrics
 
@@ -32,7 +29,7 @@ class Probes:
         keeper: IndexKeeper,
         trail: AuditTrail,
         registry: CollectorRegistry,
-        circuits: Sequence[Circuit] = (),
+        circuits: Circuits | None = None,
     ) -> None:
         self._keeper = keeper
         self._trail = trail
@@ -54,7 +51,7 @@ class Probes:
             checks={
                 "index": self._keeper.health(),
                 "audit": self._trail.health(),
-                **{circuit.name: check_circuit(circuit) for circuit in self._circuits},
+                **(self._circuits.checks() if self._circuits else {}),
             },
             details={"build": self._keeper.build},
         )

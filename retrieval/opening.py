@@ -20,12 +20,18 @@ from retrieval.models import DEFAULT_MODEL, MODEL_TABLE, resolve_model
 from retrieval.profiles import IngestionProfile, Profile, load_profiles, profile_named
 from retrieval.query_embedding import QueryEmbedder
 from retrieval.remote import OpenAiEmbedder, RemoteCaller, RemoteEmbedder
+from retrieval.rerank import Rerankers, open_reranker
 from retrieval.serving import ServingBuilds
 from retrieval.settings import RetrievalSettings
 from retrieval.sparse import Bm25Encoder, SparseEncoder
 from retrieval.sparse_models import FastembedSparseEncoder
 from retrieval.tokens import Tokenizer
 from retrieval.vectors import VectorCache
+from service.circuit import Circuit
+from service.circuits import Circuits
+
+EMBEDDINGS, RERANKER = "embeddings", "reranker"
+"""Names of circuits."""
 
 # What a reader of a build depends on; chunker and header format concern only who makes it.
 READER_FIELDS = (
@@ -50,8 +56,13 @@ def open_profile(settings: RetrievalSettings) -> Profile:
     return profile_named(profiles, settings.profile)
 
 
-def open_embedder(settings: RetrievalSettings) -> DenseEmbedder:
+def open_embedder(settings: RetrievalSettings, circuit: Circuit | None = None) -> DenseEmbedder:
     """Reach or load the dense model; blocks for about a second.
+
+    Args:
+        settings: Of the process.
+        circuit: Keeps calls away from a service that fails; None: each call is tried, which suits
+            whoever has nobody waiting.
 
     Raises:
         ModelUnavailableError: It is neither on this machine nor on the one configured.
@@ -63,6 +74,7 @@ def open_embedder(settings: RetrievalSettings) -> DenseEmbedder:
         url,
         timeout_seconds=settings.embedding_timeout_seconds,
         api_key=settings.dense_api_key.get_secret_value(),
+        circuit=circuit,
     )
     return _open_openai(settings, caller) if url.endswith("/v1") else RemoteEmbedder(caller)
 
@@ -182,13 +194,17 @@ def require_readable(manifest: Manifest, settings: RetrievalSettings) -> None:
 
 
 async def open_engine(
-    settings: RetrievalSettings, metrics: RetrievalMetrics | None = None
+    settings: RetrievalSettings,
+    metrics: RetrievalMetrics | None = None,
+    *,
+    circuits: Circuits | None = None,
 ) -> Engine:
     """Put an engine together from settings, the published build open.
 
     Args:
         settings: Of this process.
         metrics: Of this process, so that an engine opened again goes on counting; None: its own.
+        circuits: Of this process, likewise.
 
     Raises:
         ModelUnavailableError: A model is not on this machine.
@@ -202,7 +218,9 @@ async def open_engine(
     if not await catalog.pointer():  # before a second is spent on the model
         await catalog.close()
         raise IndexUnavailableError("no build is published yet; run `vouch ingest`")
-    embedder = await asyncio.to_thread(open_embedder, settings)
+    circuits = circuits or Circuits()
+    circuit = circuits.of(EMBEDDINGS) if settings.dense_url or settings.embedding_url else None
+    embedder = await asyncio.to_thread(open_embedder, settings, circuit)
     sparse = await asyncio.to_thread(open_sparse_encoder, settings)
     late = await asyncio.to_thread(open_late_embedder, settings)
     expected = make_stamp(embedder, sparse, late, header_format="", chunker="")
@@ -222,6 +240,7 @@ async def open_engine(
         },
         default_profile=settings.profile,
         late=late,
+        rerankers=Rerankers(lambda wanted: open_reranker(wanted, circuits.of(RERANKER))),
         metrics=metrics,
     )
     try:

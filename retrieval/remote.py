@@ -20,6 +20,7 @@ from retrieval.embedding_wire import MOST_TEXTS, DenseReply, ModelReply
 from retrieval.errors import InputTooLongError, ModelUnavailableError, VectorError
 from retrieval.models import ModelSpec
 from retrieval.tokens import Tokenizer
+from service.circuit import Circuit, CircuitOpenError
 
 _TRIES = 4
 _FIRST_PAUSE_SECONDS = 0.25
@@ -49,6 +50,7 @@ class RemoteCaller:
         api_key: Sent as bearer; empty for none.
         transport: For tests; None is the network.
         pause: For tests; waits between tries.
+        circuit: Keeps calls away while the service fails; None: each call is tried.
     """
 
     def __init__(
@@ -59,11 +61,13 @@ class RemoteCaller:
         api_key: str = "",
         transport: httpx.BaseTransport | None = None,
         pause: Callable[[float], None] = time.sleep,
+        circuit: Circuit | None = None,
     ) -> None:
         headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self.url = url.rstrip("/")
         self._timeout_seconds = timeout_seconds
         self._pause = pause
+        self._circuit = circuit
         self._client = httpx.Client(
             timeout=timeout_seconds, transport=transport, headers=headers, trust_env=False
         )
@@ -75,6 +79,15 @@ class RemoteCaller:
             InputTooLongError: The service refuses the texts.
             ModelUnavailableError: It cannot be reached, is late or answers nonsense.
         """
+        if self._circuit is None:
+            return self._call(path, body)
+        try:
+            with self._circuit.guard(ModelUnavailableError):
+                return self._call(path, body)
+        except CircuitOpenError as error:
+            raise ModelUnavailableError(f"{self.url} cannot embed: {error}") from error
+
+    def _call(self, path: str, body: dict[str, object] | None) -> object:
         deadline = time.monotonic() + self._timeout_seconds
         problem = ""
         for attempt in range(_TRIES):

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from retrieval.errors import RerankError
 from retrieval.profiles import RerankerProfile
+from service.circuit import Circuit, CircuitOpenError
 
 if TYPE_CHECKING:
     from fastembed.rerank.cross_encoder import TextCrossEncoder
@@ -146,6 +147,31 @@ class RemoteReranker:
         await self._client.aclose()
 
 
+class RestingReranker:
+    """A reranker that is left alone for a while when it keeps failing.
+
+    Args:
+        reranker: The one that works.
+        circuit: Keeps calls away from it.
+    """
+
+    def __init__(self, reranker: Reranker, circuit: Circuit) -> None:
+        self._reranker = reranker
+        self._circuit = circuit
+
+    async def rerank(self, query: str, passages: Sequence[str]) -> list[float]:
+        """Return one number per passage; see ``Reranker``."""
+        try:
+            with self._circuit.guard(RerankError):
+                return await self._reranker.rerank(query, passages)
+        except CircuitOpenError as error:
+            raise RerankError(str(error)) from error
+
+    async def close(self) -> None:
+        """Release what is held."""
+        await self._reranker.close()
+
+
 class Rerankers:
     """The rerankers of this process, one for each model that a profile names.
 
@@ -169,11 +195,17 @@ class Rerankers:
             await reranker.close()
 
 
-def open_reranker(profile: RerankerProfile) -> Reranker:
-    """Return the reranker that a profile names: an address, a directory or a fastembed name."""
-    if profile.model.startswith(("http://", "https://")):
-        return RemoteReranker(profile.model, timeout_seconds=profile.timeout_seconds)
-    return CrossEncoderReranker(profile.model, timeout_seconds=profile.timeout_seconds)
+def open_reranker(profile: RerankerProfile, circuit: Circuit | None = None) -> Reranker:
+    """Return the reranker that a profile names: an address, a directory or a fastembed name.
+
+    Args:
+        profile: Names it.
+        circuit: Keeps calls away while it fails; None: each call is tried.
+    """
+    is_remote = profile.model.startswith(("http://", "https://"))
+    kind = RemoteReranker if is_remote else CrossEncoderReranker
+    reranker = kind(profile.model, timeout_seconds=profile.timeout_seconds)
+    return RestingReranker(reranker, circuit) if circuit else reranker
 
 
 def checked_logits(logits: Sequence[float], expected: int) -> list[float]:

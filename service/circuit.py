@@ -7,6 +7,7 @@ through as a trial, and its outcome closes the circuit or opens it again.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -79,18 +80,32 @@ class Circuit:
             return max(0.0, self._opened_at + self._rest_seconds - self._clock())
 
     @contextmanager
-    def guard(self, *failures: type[Exception]) -> Generator[None]:
+    def guard(
+        self,
+        *failures: type[Exception],
+        besides: type[Exception] | tuple[type[Exception], ...] = (),
+        slow_seconds: float = math.inf,
+    ) -> Generator[None]:
         """Run one call; only errors of these kinds count as failures of the service.
 
-        A call that ends in any other error reached the service, which counts as a success; one that
-        is cancelled says nothing about it.
+        A call that ends in any other error reached the service, which counts as a success. One that
+        is given up says nothing about it, unless it had waited long.
+
+        Args:
+            failures: Kinds of error that count.
+            besides: Kinds among them that do not.
+            slow_seconds: A call given up after so long counts as failed.
 
         Raises:
             CircuitOpenError: The call is not made.
         """
         is_trial = self._admit()
+        started = self._clock()
         try:
             yield
+        except besides:
+            self._note_success()
+            raise
         except failures:
             self._note_failure()
             raise
@@ -98,7 +113,9 @@ class Circuit:
             self._note_success()
             raise
         except BaseException:
-            if is_trial:
+            if self._clock() - started >= slow_seconds:
+                self._note_failure()
+            elif is_trial:
                 self._give_back_trial()
             raise
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import cast
 
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -45,7 +46,8 @@ class RedisLimiter:
 
     def __init__(self, url: str, *, deadline_seconds: float = _DEADLINE_SECONDS) -> None:
         self._deadline_seconds = deadline_seconds
-        pool = BlockingConnectionPool.from_url(
+        open_pool = cast("Callable[..., BlockingConnectionPool]", BlockingConnectionPool.from_url)  # pyright: ignore[reportUnknownMemberType] - its arguments have no types
+        pool = open_pool(
             url,
             decode_responses=True,
             socket_timeout=deadline_seconds,

@@ -11,6 +11,7 @@ from storage.jobs import JobRecord, TaskRecord
 from storage.keys import ApiKeyRecord
 from storage.labels import LabelRecord
 from storage.schema import Table
+from storage.spending import SpendingRecord
 
 TABLES = (
     AskRecord,
@@ -24,5 +25,6 @@ TABLES = (
     IndexViewRecord,
     SourceRecord,
     ApiKeyRecord,
+    SpendingRecord,
 )
 METADATA = Table.metadata

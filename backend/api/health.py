@@ -10,7 +10,6 @@ from fastapi.responses import JSONResponse, Response
 
 from backend.api.ask import ServicesHere
 from backend.services import Services
-from service.circuits import check_circuit
 from service.errors import VouchError
 from service.health import Check, HealthDocument, describe_health, installed_version
 from service.metrics import render_metrics
@@ -41,7 +40,7 @@ async def show_ready(services: ServicesHere) -> Response:
             "knowledge": knowledge,
             "database": database,
             "guard": guard,
-            **{circuit.name: check_circuit(circuit) for circuit in services.circuits},
+            **services.circuits.checks(),
         },
     )
     status = 503 if document.status == "down" else 200

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from agent.contract import Agent, AgentOutcome, AgentTask
 from agent.errors import AgentError
+from agent.purse import OPEN_PURSE, TokenPurse
 from backend.asking.overall import PartVerdict, merge_hits, overall_verdict
 from backend.asking.ports import Knowledge
 from backend.asking.stopwatch import Stopwatch
@@ -37,6 +38,7 @@ class AskFrame:
         parts: Texts to search for, verbatim; one for a simple question.
         index: The build both branches are pinned to.
         expires_at: Unix time in seconds at which the branches' tokens expire.
+        purse: Pays for the model calls.
     """
 
     ask_id: str
@@ -49,6 +51,7 @@ class AskFrame:
     index: IndexInfo
     rule: Rule
     expires_at: float
+    purse: TokenPurse = OPEN_PURSE
 
     def claims(self, branch: Branch) -> Claims:
         """Return what a branch's token says."""
@@ -177,6 +180,7 @@ class Branches:
             top_k=frame.top_k,
             ask_id=ask_id,
             claims=replace(frame.claims("gateway"), ask_id=ask_id),
+            purse=frame.purse,
         )
         tools = self._knowledge.bind(frame.claims("agent"), source=frame.source, top_k=frame.top_k)
         with watch.measure("agent"):

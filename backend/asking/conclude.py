@@ -120,7 +120,9 @@ class Concluder:
             return None, []
         passages = [item.text for item in outcome.evidence if item.text]
         try:
-            found = await self._sufficiency.check(frame.search_question, passages)
+            found = await self._sufficiency.check(
+                frame.search_question, passages, purse=frame.purse
+            )
         except AgentError as error:
             _logger.warning("sufficiency check failed", code=error.code, detail=str(error))
             return None, ["sufficiency_unchecked"]

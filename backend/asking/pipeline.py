@@ -22,6 +22,7 @@ from backend.asking.shadow import ShadowRuns
 from backend.asking.stopwatch import Stopwatch
 from backend.caller import Caller
 from backend.contract import AskRequest, AskResponse
+from backend.edge.purses import Purse, Purses
 from backend.events import AnswerDrafted, Condensed
 from backend.verdict.rules import RuleBook, RuleInForce
 from knowledge.contracts import AuditRow
@@ -44,6 +45,7 @@ class _Ask:
     created_at: datetime
     emit: Emit
     watch: Stopwatch
+    purse: Purse
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class Pipeline:
         recorder: Stores records.
         policy: How asks are handled.
         shadow: Lets agents finish unseen after a refusal of the guard.
+        purses: Pay for model calls.
         fallen: Names what of this process has fallen back at the moment.
         clock: Returns Unix time in seconds.
     """
@@ -86,6 +89,7 @@ class Pipeline:
         recorder: Recorder,
         policy: AskPolicy,
         shadow: ShadowRuns,
+        purses: Purses,
         fallen: Callable[[], Sequence[str]] = tuple,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -97,6 +101,7 @@ class Pipeline:
         self._recorder = recorder
         self._policy = policy
         self._shadow = shadow
+        self._purses = purses
         self._fallen = fallen
         self._clock = clock
         self._branches = Branches(knowledge, agent, mode=policy.mode)
@@ -110,13 +115,16 @@ class Pipeline:
             AgentError: The evidence suffices and the agent failed.
             RecordUnavailableError: The record cannot be stored.
         """
+        purse = self._purses.open(caller)
+        if self._answerer.kind != "extractive":
+            await purse.require()
         created_at = datetime.fromtimestamp(self._clock(), UTC)
         ask_id = str(uuid.uuid4())
         watch = Stopwatch()
         with watch.measure("condense"):
             settled = await self._settler.settle(request, caller)
         emit(Condensed(ask_id, settled.search_question))
-        ask = _Ask(ask_id, request, caller, settled, created_at, emit, watch)
+        ask = _Ask(ask_id, request, caller, settled, created_at, emit, watch, purse)
         try:
             found = await self._gather(ask)
         except BuildGoneError:
@@ -139,6 +147,7 @@ class Pipeline:
             index=index,
             rule=rule.rule,
             expires_at=self._clock() + self._policy.timeout_seconds + _TOKEN_MARGIN_SECONDS,
+            purse=ask.purse,
         )
         run = self._branches.search_only if ask.settled.is_vague else self._branches.run
         gathered = await run(frame, ask.emit, ask.watch)
@@ -170,7 +179,7 @@ class Pipeline:
                 found.joined,
                 audit=audit,
                 cosines=found.cosines,
-                degraded=(*found.rule.degraded, *self._fallen()),
+                degraded=(*found.rule.degraded, *self._fallen(), *ask.purse.fallen),
             )
         response = assemble(
             found.frame,

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
+from agent.purse import TokenPurse
 from agent.sufficiency import Sufficiency
 from backend.caller import Caller
 from backend.contract import AskRequest
@@ -96,7 +97,9 @@ class QuestionSettler(Protocol):
 class SufficiencyCheck(Protocol):
     """A third look at the evidence by a model; it can refuse and never allow."""
 
-    async def check(self, question: str, passages: Sequence[str]) -> Sufficiency:
+    async def check(
+        self, question: str, passages: Sequence[str], *, purse: TokenPurse
+    ) -> Sufficiency:
         """Say whether the passages hold the answer.
 
         Raises:

@@ -18,7 +18,7 @@ from backend.asking.index_watch import IndexWatch
 from backend.asking.ports import SufficiencyCheck
 from backend.services import Services, compose
 from backend.settings import ApiSettings
-from service.circuit import Circuit
+from service.circuits import Circuits
 from service.limiter import Limiter
 from storage import migrate
 from storage.database import Database, database_url
@@ -55,7 +55,7 @@ async def make_services(settings: ApiSettings) -> AsyncIterator[Compose]:
             sufficiency: SufficiencyCheck | None = None,
             *,
             limiter: Limiter | None = None,
-            circuits: tuple[Circuit, ...] = (),
+            circuits: Circuits | None = None,
             **changes: object,
         ) -> Services:
             adjusted = settings.model_copy(update=changes)
@@ -83,7 +83,7 @@ async def connect(settings: ApiSettings, make_services: Compose) -> AsyncIterato
             agent: Agent,
             *,
             limiter: Limiter | None = None,
-            circuits: tuple[Circuit, ...] = (),
+            circuits: Circuits | None = None,
             **changes: object,
         ) -> httpx.AsyncClient:
             services = await make_services(

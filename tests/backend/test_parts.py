@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent.contract import AgentOutcome, AgentTask
 from agent.errors import ModelUnavailableError
+from agent.purse import TokenPurse
 from agent.sufficiency import Sufficiency
 from backend.caller import ANONYMOUS
 from backend.contract import AskRequest
@@ -70,7 +71,7 @@ class Check:
     def __init__(self, opinion: Sufficiency | ModelUnavailableError) -> None:
         self._opinion = opinion
 
-    async def check(self, question: str, passages: object) -> Sufficiency:
+    async def check(self, question: str, passages: object, *, purse: TokenPurse) -> Sufficiency:
         if isinstance(self._opinion, ModelUnavailableError):
             raise self._opinion
         return self._opinion

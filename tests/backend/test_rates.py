@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import httpx
 import pytest
+from prometheus_client import CollectorRegistry
 
+from agent.errors import ModelRestingError
 from backend.edge.rates import network_of
 from backend.settings import ApiSettings
 from knowledge.errors import KnowledgeLimitedError
-from service.circuit import Circuit
+from service.circuits import Circuits
 from service.limiter import LimiterDownError, LocalLimiter, SharedLimiter
 from service.rate import Rate, Standing
 from tests.backend.conftest import Connect
-from tests.backend.fakes import FakeAgent, says
+from tests.backend.fakes import FakeAgent, fails, says
 from tests.backend.test_ask import ANSWER, QUESTION, strong
 from tests.backend.test_gate import make_key
 
@@ -111,17 +113,19 @@ class DownLimiter:
 async def test_a_shared_limiter_that_is_down_is_said_and_the_limits_still_hold(
     connect: Connect,
 ) -> None:
-    circuit = Circuit("redis", failures=1)
-    limiter = SharedLimiter(DownLimiter(), LocalLimiter(), circuit)
+    registry = CollectorRegistry()
+    circuits = Circuits(registry)
+    limiter = SharedLimiter(DownLimiter(), LocalLimiter(), circuits.of("redis", failures=1))
     client = await connect(
-        strong(), FakeAgent(says(ANSWER)), limiter=limiter, circuits=(circuit,),
+        strong(), FakeAgent(says(ANSWER)), limiter=limiter, circuits=circuits,
         requests_per_minute_per_address=2,
     )  # fmt: skip
     answered = await client.post("/ask", json=BODY)
     assert answered.json()["degraded"] == ["redis_circuit_open"]
     ready = await client.get("/readyz")
     assert (ready.status_code, ready.json()["checks"]["redis"]["status"]) == (200, "degraded")
-    assert 'vouch_circuit_state{service="redis"} 2.0' in (await client.get("/metrics")).text
+    assert registry.get_sample_value("vouch_circuit_state", {"service": "redis"}) == 2
+    assert (await client.get("/asks/x")).status_code == 404
     assert (await client.post("/ask", json=BODY)).status_code == 429
 
 
@@ -137,3 +141,11 @@ def test_only_a_service_that_others_reach_limits_addresses_by_itself(settings: A
     served = settings.model_copy(update={"allowed_hosts": ("docs.example",)})
     assert served.address_rate == Rate(300)
     assert served.model_copy(update={"requests_per_minute_per_address": 0}).address_rate is None
+
+
+async def test_a_model_that_is_left_alone_is_502_and_says_until_when(connect: Connect) -> None:
+    resting = ModelRestingError("model failed again and again", retry_after_seconds=9)
+    client = await connect(strong(), FakeAgent(fails(resting)))
+    refused = await client.post("/ask", json=BODY)
+    assert (refused.status_code, refused.json()["code"]) == (502, "model_unavailable")
+    assert refused.headers["retry-after"] == "9"

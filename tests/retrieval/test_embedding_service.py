@@ -22,6 +22,7 @@ from retrieval.errors import (
 )
 from retrieval.models import ModelSpec
 from retrieval.remote import OpenAiEmbedder, RemoteCaller, RemoteEmbedder, checked_vectors
+from service.circuit import Circuit
 from tests.ingestion.fakes import HashEmbedder
 
 
@@ -163,3 +164,28 @@ async def test_calls_beyond_those_that_may_wait_are_refused_at_once() -> None:
         release.set()
         await waiting
     assert (gate.running, gate.waiting) == (0, 0)
+
+
+def test_a_service_that_keeps_failing_is_left_alone_and_tried_again_after_a_rest() -> None:
+    now, seen = [0.0], list[int]()
+    status = [503]
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        seen.append(status[0])
+        return httpx.Response(status[0], json={"texts": "refused"})
+
+    guarded = RemoteCaller(
+        "http://embeddings", timeout_seconds=5, transport=httpx.MockTransport(answer),
+        pause=lambda _: None,
+        circuit=Circuit("embeddings", failures=2, rest_seconds=10, clock=lambda: now[0]),
+    )  # fmt: skip
+    for _ in range(4):
+        with pytest.raises(ModelUnavailableError):
+            guarded.call("/embed", {})
+    # Two calls of four tries each; the others were not made.
+    assert len(seen) == 8
+    now[0], status[0] = 10.0, 422
+    with pytest.raises(InputTooLongError):
+        guarded.call("/embed", {})
+    status[0] = 200
+    assert guarded.call("/embed", {}) == {"texts": "refused"}

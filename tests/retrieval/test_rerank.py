@@ -18,11 +18,13 @@ from retrieval.rerank import (
     RemoteReranker,
     Reranker,
     Rerankers,
+    RestingReranker,
     open_reranker,
 )
 from retrieval.search import SearchRequest
 from retrieval.store import Filter
 from retrieval.tokens import Tokenizer
+from service.circuit import Circuit
 from tests.retrieval.corpus import chunk_id
 from tests.retrieval.rig import Rig, ask, gateway_corpus
 from tests.retrieval.tiny_models import write_cross_encoder
@@ -224,3 +226,20 @@ async def test_a_late_server_is_given_up() -> None:
     with pytest.raises(RerankError):
         await reranker.rerank("q", ["a"])
     await reranker.close()
+
+
+async def test_a_reranker_that_keeps_failing_is_left_alone_and_the_fused_order_stands(
+    make_rig: MakeRig, registry: CollectorRegistry
+) -> None:
+    failing = FakeReranker("any", RerankError("down"))
+    rig = make_rig(RestingReranker(failing, Circuit("reranker", failures=2)))
+    await rig.publish(gateway_corpus())
+    plain = await rig.engine.search(ask())
+    for _ in range(4):
+        found = await rig.engine.search(ask(profile="reranked"))
+        assert found.degraded == ("rerank_failed",)
+        assert [hit.chunk.chunk_id for hit in found.hits] == [
+            hit.chunk.chunk_id for hit in plain.hits
+        ]
+    assert len(failing.seen) == 2
+    assert _failures(registry) == 4

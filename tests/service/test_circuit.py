@@ -74,3 +74,28 @@ def test_a_cancelled_trial_says_nothing_and_leaves_room_for_the_next() -> None:
     assert rig.circuit.state == "half_open"
     rig.succeed()
     assert rig.circuit.state == "closed"
+
+
+def test_an_error_that_the_service_answers_on_purpose_does_not_count() -> None:
+    class RefusedError(DownError):
+        pass
+
+    rig = Rig()
+    for _ in range(3):
+        with pytest.raises(RefusedError), rig.circuit.guard(DownError, besides=RefusedError):
+            raise RefusedError
+    assert rig.circuit.state == "closed"
+
+
+def test_a_call_given_up_after_long_counts_as_failed() -> None:
+    rig = Rig()
+
+    def give_up() -> None:
+        with rig.circuit.guard(DownError, slow_seconds=5):
+            rig.now += 6
+            raise asyncio.CancelledError
+
+    for _ in range(2):
+        with pytest.raises(asyncio.CancelledError):
+            give_up()
+    assert rig.circuit.state == "open"
