@@ -137,10 +137,12 @@ class Database:
             await self._reader.dispose()
 
     async def _require_schema(self) -> None:
-        if self._schema is None:
+        schema = self._schema
+        if schema is None:
             return
+        # Several first sessions may look at once; they see the same.
         async with self._reader.connect() as connection:
-            await connection.run_sync(self._schema)
+            await connection.run_sync(schema)
         self._schema = None
 
     @asynccontextmanager

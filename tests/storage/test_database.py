@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from sqlalchemy import text
 from storage import migrate
 from storage.audit import AuditEntry, AuditLog
 from storage.database import Database, database_url, driver_url
-from storage.errors import DatabaseUnavailableError
+from storage.errors import DatabaseUnavailableError, SchemaError
 
 
 @pytest.fixture
@@ -78,3 +79,12 @@ def test_addresses_without_a_driver_get_the_asynchronous_one() -> None:
     assert driver_url("postgres://u@h/d").drivername == "postgresql+asyncpg"
     assert driver_url("sqlite:///x").drivername == "sqlite+aiosqlite"
     assert driver_url("sqlite+aiosqlite:///x").drivername == "sqlite+aiosqlite"
+
+
+async def test_tables_are_looked_at_before_the_first_session_and_by_many_at_once(url: str) -> None:
+    database = Database(url, schema=migrate.require_current)
+    with pytest.raises(SchemaError, match="vouch migrate"):
+        await database.ping()
+    await asyncio.to_thread(migrate.upgrade, url)
+    await asyncio.gather(*(database.ping() for _ in range(8)))
+    await database.close()
