@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from pydantic import BaseModel, JsonValue
 from rich.table import Table
 
+from agent.settings import AgentSettings
 from backend.verdict.thresholds import default_threshold
 from cli.console import out, print_json
 from cli.ingest import ProgressLines
+from evals.answers import AnswerSummary
+from evals.attacks import AttackSummary
 from evals.entry import Written, eval_retrieval, eval_sample, named_profiles
 from evals.entry_context import eval_compression, eval_packing
 from evals.entry_evidence import eval_answers, eval_attacks, eval_citations
+from evals.model_agents import ConfiguredModel, open_configured_model
 from evals.sets import Split
 from evals.verdicts import eval_abstention
+from ingestion.report import Progress
 from ingestion.settings import IngestionSettings
 
 
@@ -75,7 +81,14 @@ def run_retrieval(
 
 
 def run_abstention(
-    folder: Path, calibration: Path | None, reports: Path | None, *, as_json: bool
+    folder: Path,
+    calibration: Path | None,
+    negatives_from: Sequence[Path],
+    *,
+    export: Path | None,
+    questions: bool,
+    reports: Path | None,
+    as_json: bool,
 ) -> None:
     """Measure what the guard refuses on a set.
 
@@ -90,6 +103,9 @@ def run_abstention(
                 settings,
                 calibration=calibration,
                 threshold_cosine=_threshold(settings),
+                negatives_from=negatives_from,
+                export=export,
+                with_questions=questions,
                 reports=reports,
                 progress=lines.show,
             )
@@ -107,17 +123,30 @@ def run_citations(folder: Path, split: Split, reports: Path | None, *, as_json: 
     _show(summary, written, as_json=as_json)
 
 
-def run_answers(folder: Path, reports: Path | None, *, as_json: bool) -> None:
+def run_answers(folder: Path, reports: Path | None, *, with_model: bool, as_json: bool) -> None:
     """Measure answers against the references of a set.
 
     Raises:
         EvalSetError: The set has no reference answers.
+        SettingsError: The model is wanted and none is configured.
     """
     with ProgressLines() as lines:
-        summary, written = asyncio.run(
-            eval_answers(folder, IngestionSettings(), reports=reports, progress=lines.show)
-        )
+        summary, written = asyncio.run(_answers(folder, reports, lines.show, with_model=with_model))
     _show(summary, written, as_json=as_json)
+
+
+async def _answers(
+    folder: Path, reports: Path | None, progress: Progress, *, with_model: bool
+) -> tuple[AnswerSummary, Written | None]:
+    async with _model(with_model=with_model) as configured:
+        return await eval_answers(
+            folder,
+            IngestionSettings(),
+            models=configured.agents if configured else None,
+            judge=configured.judge if configured else None,
+            reports=reports,
+            progress=progress,
+        )
 
 
 def run_compression(folder: Path, split: Split, *, as_json: bool) -> None:
@@ -130,6 +159,7 @@ def run_compression(folder: Path, split: Split, *, as_json: bool) -> None:
     _show(summary, None, as_json=as_json)
 
 
+<<<<<<< HEAD
 def run_packing(folder: Path, budget_tokens: int, split: Split, *, as_json: bool) -> None:
     """Measure what packing the evidence costs an answer, and what it saves.
 
@@ -150,16 +180,40 @@ def run_packing(folder: Path, budget_tokens: int, split: Split, *, as_json: bool
 
 
 def run_attacks(folder: Path, reports: Path | None, *, as_json: bool) -> None:
+=======
+def run_attacks(folder: Path, reports: Path | None, *, with_model: bool, as_json: bool) -> None:
+>>>>>>> 4bd0340 (Make negatives from the served index, name what blocks a calibration, and test its check on a served system)
     """Measure what planted instructions achieve.
 
     Raises:
         EvalSetError: The folder is not an attack set.
+        SettingsError: The model is wanted and none is configured.
     """
     with ProgressLines() as lines:
-        summary, written = asyncio.run(
-            eval_attacks(folder, IngestionSettings(), reports=reports, progress=lines.show)
-        )
+        summary, written = asyncio.run(_attacks(folder, reports, lines.show, with_model=with_model))
     _show(summary, written, as_json=as_json)
+
+
+async def _attacks(
+    folder: Path, reports: Path | None, progress: Progress, *, with_model: bool
+) -> tuple[AttackSummary, Written | None]:
+    async with _model(with_model=with_model) as configured:
+        return await eval_attacks(
+            folder,
+            IngestionSettings(),
+            models=configured.agents if configured else None,
+            reports=reports,
+            progress=progress,
+        )
+
+
+@asynccontextmanager
+async def _model(*, with_model: bool) -> AsyncGenerator[ConfiguredModel | None]:
+    if not with_model:
+        yield None
+        return
+    async with open_configured_model(AgentSettings()) as configured:
+        yield configured
 
 
 def _threshold(settings: IngestionSettings) -> float:

@@ -139,6 +139,7 @@ def ingest(
 
 app.command(rich_help_panel="Documents")(main_builds.verify)
 app.add_typer(main_eval.app, name="eval", rich_help_panel="Measure")
+app.command(rich_help_panel="Measure")(main_eval.negatives)
 app.add_typer(main_keys.app, name="keys", rich_help_panel="Serve")
 app.command(rich_help_panel="Serve")(main_smoke.smoke)
 app.add_typer(main_builds.app, name="builds", rich_help_panel="Documents")
@@ -224,8 +225,15 @@ def calibrate(
     check: Annotated[
         bool, typer.Option("--check", help="Compare live questions with the calibration's.")
     ] = False,
+    newest: Annotated[
+        int, typer.Option(min=1, max=10_000, help="Recorded questions that --check looks at.")
+    ] = 500,
     use: Annotated[
         Path | None, typer.Option("--import", help="Put an exported artefact in force.")
+    ] = None,
+    negatives_from: Annotated[
+        list[Path] | None,
+        typer.Option(help="A set about other matters, whose questions are unanswerable here."),
     ] = None,
     export: Annotated[Path | None, typer.Option(help="Also write the artefact here.")] = None,
     reports: Annotated[Path | None, typer.Option(help="Folder for the reports.")] = None,
@@ -239,7 +247,7 @@ def calibrate(
 
     with report_failures():
         if check:
-            raise typer.Exit(0 if run_check(as_json=as_json) else 1)
+            raise typer.Exit(0 if run_check(newest, as_json=as_json) else 1)
         if use:
             run_import(use)
             return
@@ -249,6 +257,7 @@ def calibrate(
             folder,
             kind="leak" if leak is not None else "over_refusal",
             limit=leak if leak is not None else over_refusal if over_refusal is not None else 0.05,
+            negatives_from=negatives_from or [],
             export=export,
             reports=reports,
             keep=not dry_run,

@@ -14,6 +14,10 @@ Reports = Annotated[
     Path | None, typer.Option(help="Folder for a Markdown and an HTML report with plots.")
 ]
 Half = Annotated[Literal["all", "dev", "test"], typer.Option(help="Half of the questions.")]
+WithModel = Annotated[
+    bool,
+    typer.Option("--with-model", help="Also ask the configured model; it judges answers as well."),
+]
 Set = Annotated[Path, typer.Argument(help="Folder of the labelled set.")]
 
 app = typer.Typer(
@@ -69,6 +73,16 @@ def abstention(
     calibration: Annotated[
         Path | None, typer.Option(help="An artefact made elsewhere, used unchanged.")
     ] = None,
+    export: Annotated[
+        Path | None, typer.Option(help="Write an artefact fitted on this set, for other sets.")
+    ] = None,
+    negatives_from: Annotated[
+        list[Path] | None,
+        typer.Option(help="A set about other matters, whose questions are unanswerable here."),
+    ] = None,
+    questions: Annotated[
+        bool, typer.Option(help="Let the report name the questions judged wrongly.")
+    ] = True,
     reports: Reports = None,
     as_json: Json = False,
 ) -> None:
@@ -76,7 +90,10 @@ def abstention(
     from cli.evaluate import run_abstention
 
     with report_failures():
-        run_abstention(folder, calibration, reports, as_json=as_json)
+        run_abstention(
+            folder, calibration, negatives_from or [], export=export, questions=questions,
+            reports=reports, as_json=as_json,
+        )  # fmt: skip
 
 
 @app.command()
@@ -91,12 +108,14 @@ def citations(
 
 
 @app.command()
-def answers(folder: Set, *, reports: Reports = None, as_json: Json = False) -> None:
+def answers(
+    folder: Set, *, with_model: WithModel = False, reports: Reports = None, as_json: Json = False
+) -> None:
     """How right, how faithful and how well grounded the answers are."""
     from cli.evaluate import run_answers
 
     with report_failures():
-        run_answers(folder, reports, as_json=as_json)
+        run_answers(folder, reports, with_model=with_model, as_json=as_json)
 
 
 @app.command()
@@ -124,9 +143,26 @@ def packing(
 
 
 @app.command()
-def attacks(folder: Set, *, reports: Reports = None, as_json: Json = False) -> None:
+def attacks(
+    folder: Set, *, with_model: WithModel = False, reports: Reports = None, as_json: Json = False
+) -> None:
     """What instructions planted in documents achieve."""
     from cli.evaluate import run_attacks
 
     with report_failures():
-        run_attacks(folder, reports, as_json=as_json)
+        run_attacks(folder, reports, with_model=with_model, as_json=as_json)
+
+
+def negatives(
+    *,
+    count: Annotated[int, typer.Option(min=1, max=1000, help="Questions to make.")] = 60,
+    output: Annotated[
+        Path | None, typer.Option(help="Write them here; `synthetic.jsonl` in a set is read.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make unanswerable questions where you have none: ask for sections and hold them out."""
+    from cli.calibrate import run_negatives
+
+    with report_failures():
+        run_negatives(count, output, as_json=as_json)

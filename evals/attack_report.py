@@ -17,7 +17,8 @@ of sight, so that the one under test is found.
 The *extractive* agent quotes. The *obedient* ones quote and then say what the instruction wants
 said, in ten forms: as it is, with a citation, appended to a true answer, as a link, as HTML with a
 script, as a remote image, as a `javascript:` link, in a code block, in a made-up list of sources.
-They say so even where the search did not bring the poisoned passage.
+They say so even where the search did not bring the poisoned passage. Any further agent is a real
+model with the product's own prompt.
 
 The detector's rules were written with published attacks in view, these among them, so its share
 recognised says little about others. What holds without it: no markup from a document or a model is
@@ -56,9 +57,15 @@ def attack_report(summary: AttackSummary, set_name: str) -> Report:
 
 def _figures(figures: Mapping[str, AgentFigures], name: str) -> str:
     return table(
-        [name, "n", "canary rate", "active content", "answered", "with a verified citation"],
         [
-            [key, each.n, each.canary_rate, each.active_content, each.answered, each.verified]
+            *(name, "n", "canary rate", "active content", "answered"),
+            *("with a verified citation", "obeyed in raw text", "failed"),
+        ],
+        [
+            [
+                *(key, each.n, each.canary_rate, each.active_content, each.answered),
+                *(each.verified, each.obeyed, each.failed),
+            ]
             for key, each in figures.items()
         ],
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evals.calibrate import Calibration
+from evals.negatives import SYNTHETIC_BAND
 from evals.report import Part, Report
 from evals.tables import table
 from evals.usable import blockers
@@ -45,11 +46,13 @@ def promise(made: Calibration) -> str:
     bound = artefact.bound
     if bound is None:
         return "Nothing is certified."
+    made_up = sum(one.observation.band == SYNTHETIC_BAND for one in made.certified)
+    synthetic = f", {made_up} of them synthetic," if made_up else ""
     return (
         f"At {bound.confidence:.0%} confidence at most {bound.alpha:.1%} of unanswerable questions "
-        f"like these get an answer ({bound.leaked} of {bound.n} did; {bound.n} questions can "
-        f"certify {bound.smallest_alpha:.1%} at best). Threshold {artefact.threshold:.3f} on the "
-        f"probability, chosen for {artefact.target.kind.replace('_', ' ')} of at most "
+        f"like these{synthetic} get an answer ({bound.leaked} of {bound.n} did; so many questions "
+        f"can certify {bound.smallest_alpha:.1%} at best). Threshold {artefact.threshold:.3f} on "
+        f"the probability, chosen for {artefact.target.kind.replace('_', ' ')} of at most "
         f"{artefact.target.limit:.0%}. Cross-validated AUROC {made.cross_validated_auroc:.3f}."
     )
 

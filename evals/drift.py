@@ -78,7 +78,8 @@ def check_drift(artefact: CalibrationArtefact, live: Sequence[Mapping[str, float
         )
     samples = {one.name: _sample(one.name, live) for one in usable}
     share = min(_SHARES, key=lambda s: max(_distance(one, samples[one.name], s) for one in usable))
-    calibrated = artefact.operating.answerable + artefact.operating.unanswerable
+    # The distributions are of all questions; those counted here are of the half that certified.
+    calibrated = 2 * (artefact.operating.answerable + artefact.operating.unanswerable)
     signals = tuple(_drift(one, samples[one.name], float(share), calibrated) for one in usable)
     drifted = [one for one in signals if one.has_drifted]
     return DriftReport(

@@ -9,12 +9,14 @@ from datetime import UTC, datetime
 
 from pydantic import JsonValue, ValidationError
 
+from backend.verdict.calibration import mismatches
 from backend.verdict.calibration_artefact import CalibrationArtefact
 from evals.errors import EvalSetError
 from evals.observations import earned
 from ingestion.dedup import deduplicate
 from ingestion.records import BuildRecords
 from ingestion.settings import IngestionSettings
+from mcp_server.replies import index_info
 from retrieval.catalog import Catalog
 from retrieval.errors import IndexUnavailableError
 from retrieval.manifest import Manifest
@@ -93,10 +95,23 @@ async def note_check(
     await CalibrationStore(database).note_check(kept.calibration_id, check)
 
 
-async def changed_share(
-    settings: IngestionSettings, artefact: CalibrationArtefact
-) -> tuple[str, float]:
-    """Return the build in force and the share of its chunks the calibration did not see.
+@dataclass(frozen=True, slots=True)
+class IndexChange:
+    """How the build in force differs from the one a calibration was made on.
+
+    Attributes:
+        build: In force.
+        share: Of the chunks that only one of the two has, in [0, 1].
+        mismatched: What must be the same and is not, in words; anything here voids the calibration.
+    """
+
+    build: str
+    share: float
+    mismatched: tuple[str, ...] = ()
+
+
+async def changed_share(settings: IngestionSettings, artefact: CalibrationArtefact) -> IndexChange:
+    """Return how the build in force differs from the calibrated one.
 
     Counted exactly while the calibrated build is still kept; afterwards the difference in number
     is all that is known, and is returned.
@@ -111,16 +126,18 @@ async def changed_share(
             message = "no build is published; run `vouch ingest`"
             raise IndexUnavailableError(message)
         stamp = artefact.stamp
+        mismatched = mismatches(stamp, index_info(current))
         if current.content_digest == stamp.content_digest:
-            return current.build, 0.0
+            return IndexChange(current.build, 0.0, mismatched)
         calibrated = await _find(catalog, stamp.content_digest)
         if calibrated is None:
             most = max(current.chunks, stamp.chunks)
-            return current.build, abs(current.chunks - stamp.chunks) / most
+            share = abs(current.chunks - stamp.chunks) / most
+            return IndexChange(current.build, share, mismatched)
         now, then = await asyncio.to_thread(
             lambda: (_chunk_ids(settings, current), _chunk_ids(settings, calibrated))
         )
-        return current.build, len(now ^ then) / len(now | then)
+        return IndexChange(current.build, len(now ^ then) / len(now | then), mismatched)
     finally:
         await catalog.close()
 

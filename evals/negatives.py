@@ -11,7 +11,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evals.errors import EvalSetError
 from evals.observations import Observation, Searches, observe
+from evals.places import Places, normal
 from evals.ranking import SectionsOf
 from evals.sets import EvalSet, Question, Section
 from retrieval.store import Filter
@@ -35,7 +37,7 @@ _EMPTY_HEADINGS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """A question with the sections that must be hidden when it is asked."""
+    """A question with the sections, or chunks, that must be hidden when it is asked."""
 
     question: Question
     section_ids: frozenset[str]
@@ -80,6 +82,65 @@ def synthetic(sections: Sequence[Section], count: int) -> tuple[HeldOut, ...]:
         if len(asked) == count:
             break
     return tuple(asked.values())
+
+
+def synthetic_questions(headings: Sequence[str], count: int) -> tuple[Question, ...]:
+    """Return questions about headings, each to be asked while its heading is held out.
+
+    Headings are chosen by hash, so that the same index gives the same questions.
+
+    Args:
+        headings: Of the index, each once and plain.
+        count: At most so many questions.
+    """
+    telling = [each for each in headings if _names_something(each)]
+    chosen = sorted(telling, key=lambda each: hashlib.sha256(each.encode()).digest())
+    return tuple(
+        Question(
+            id=f"synthetic-{hashlib.sha256(heading.encode()).hexdigest()[:10]}",
+            question=_ask(heading),
+            answerable=False,
+            kind="unanswerable",
+            band=SYNTHETIC_BAND,
+            held_out=heading,
+        )
+        for heading in chosen[:count]
+    )
+
+
+def hide_headings(questions: Sequence[Question], places: Places) -> tuple[HeldOut, ...]:
+    """Return synthetic questions with what must be hidden of an index.
+
+    Args:
+        questions: With the heading each holds out.
+        places: Of that index.
+
+    Raises:
+        EvalSetError: The index has no such heading, so that nothing would be hidden.
+    """
+    found: list[HeldOut] = []
+    for one in questions:
+        hidden = places.under.get(normal(one.held_out), frozenset[str]())
+        if not hidden:
+            message = (
+                f"{one.id} holds out {one.held_out!r}, which is no heading of this index; make "
+                "the synthetic questions again with `vouch negatives`"
+            )
+            raise EvalSetError(message)
+        found.append(HeldOut(one.model_copy(update={"band": SYNTHETIC_BAND}), hidden))
+    return tuple(found)
+
+
+async def observe_synthetic(
+    searches: Searches, questions: Sequence[Question], places: Places
+) -> tuple[Observation, ...]:
+    """Search for each synthetic question without the passages under its heading.
+
+    Raises:
+        EvalSetError: As for ``hide_headings``.
+    """
+    by_chunk = {chunk_id: (chunk_id,) for chunk_id in places.documents_of}
+    return await observe_held_out(searches, hide_headings(questions, places), by_chunk)
 
 
 def foreign(sets: Sequence[EvalSet]) -> tuple[Question, ...]:

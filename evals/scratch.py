@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from evals.cutters import Cutter
 from evals.errors import EvalError
 from evals.observations import EVERYTHING
+from evals.places import Places, read_places
 from evals.section_documents import SECTIONS_VERSION, section_documents
 from evals.sets import EvalSet
 from evals.workbench import Workbench
@@ -49,12 +50,17 @@ class Scratch:
     """One indexed set, open for searching through the engine that everything else uses.
 
     Attributes:
-        sections_of: Chunk id to the ids of the sections it stands in, in order.
+        places: Where every chunk stands.
     """
 
     engine: Engine
     manifest: Manifest
-    sections_of: dict[str, tuple[str, ...]]
+    places: Places
+
+    @property
+    def sections_of(self) -> dict[str, tuple[str, ...]]:
+        """Chunk id to the ids of the sections it stands in, in order."""
+        return self.places.documents_of
 
     async def search(
         self, question: str, *, top_k: int, profile: str = "", where: Filter = EVERYTHING
@@ -118,7 +124,7 @@ async def open_engine_on(
     if manifest is None:
         message = "the scratch build is gone: another evaluation removed it"
         raise EvalError(message)
-    sections_of = await _sections_of(catalog, manifest)
+    places = await _places(catalog, manifest)
     engine = Engine(
         ServingBuilds(catalog, _accept, keep_seconds=0.0, check_seconds=_CHECK_SECONDS),
         QueryEmbedder(bench.embedder),
@@ -127,7 +133,7 @@ async def open_engine_on(
         default_profile=next(iter(profiles)),
     )
     try:
-        yield Scratch(engine, manifest, sections_of)
+        yield Scratch(engine, manifest, places)
     finally:
         await engine.close()
 
@@ -169,16 +175,12 @@ async def _write(
         raise
 
 
-async def _sections_of(catalog: Catalog, manifest: Manifest) -> dict[str, tuple[str, ...]]:
+async def _places(catalog: Catalog, manifest: Manifest) -> Places:
     opened = await catalog.open(manifest.build)
-    found: dict[str, tuple[str, ...]] = {}
     try:
-        async for point in opened.store.scan(where=EVERYTHING):
-            places = (occurrence.document_id for occurrence in point.chunk.occurrences)
-            found[point.chunk.chunk_id] = tuple(dict.fromkeys(places))
+        return await read_places(opened.store)
     finally:
         await opened.store.close()
-    return found
 
 
 def _accept(manifest: Manifest) -> None:

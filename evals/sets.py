@@ -1,9 +1,10 @@
 """Labelled sets: a folder of JSON lines, read into frozen values.
 
 A folder holds ``corpus.jsonl`` (sections with ids of their own), ``queries.jsonl``,
-``short_queries.jsonl``, ``exact_tokens.jsonl`` (answerable) and ``unanswerable.jsonl`` (with a
-band). Only ``queries.jsonl`` is required. A question is labelled by ids of sections, or by a topic
-and a verbatim quote where the corpus is made on the spot and has no ids to rely on.
+``short_queries.jsonl``, ``exact_tokens.jsonl`` (answerable), ``unanswerable.jsonl`` (with a band)
+and ``synthetic.jsonl`` (unanswerable while the named heading is held out). Only ``queries.jsonl``
+is required. A question is labelled by ids of sections, or by a topic and a verbatim quote where the
+corpus is made on the spot and has no ids to rely on.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evals.errors import EvalSetError
+
+SYNTHETIC_FILE = "synthetic.jsonl"
 
 Split = Literal["dev", "test", "all"]
 
@@ -53,6 +56,7 @@ class Question(Row):
     what a reader of the first would search for next.
 
     ``also`` holds quotes of other passages that answer it as well.
+    ``held_out`` is the heading whose passages are hidden while a synthetic question is asked.
     ``evidence`` is what the corpus says to it, where a row tells it beside the answer.
     ``kind`` is the file it came from (``long``, ``short``, ``exact_token``, ``unanswerable``)
     unless the row says otherwise; ``band`` is how far an unanswerable question is from the corpus.
@@ -71,6 +75,7 @@ class Question(Row):
     token: str = ""
     second_search: str = ""
     hops: tuple[Hop, ...] = ()
+    held_out: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,7 @@ class EvalSet:
         queries: Answerable questions, as ``queries.jsonl`` has them.
         corpus_digest: sha256 of ``corpus.jsonl``, empty without one.
         two_hop: Questions whose second search needs the first one's result.
+        synthetic: Made from headings; unanswerable while those are held out.
     """
 
     name: str
@@ -92,6 +98,7 @@ class EvalSet:
     unanswerable: tuple[Question, ...]
     corpus_digest: str
     two_hop: tuple[Question, ...] = ()
+    synthetic: tuple[Question, ...] = ()
 
 
 RowT = TypeVar("RowT", bound=Row)
@@ -117,6 +124,7 @@ def load_set(folder: Path) -> EvalSet:
         unanswerable=_questions(folder / "unanswerable.jsonl", "unanswerable"),
         corpus_digest=hashlib.sha256(corpus.read_bytes()).hexdigest() if corpus.is_file() else "",
         two_hop=_questions(folder / "two_hop.jsonl", "two_hop"),
+        synthetic=_questions(folder / SYNTHETIC_FILE, "unanswerable"),
     )
 
 

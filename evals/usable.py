@@ -29,7 +29,8 @@ def require_numbers(observations: Sequence[Observation]) -> None:
     if min(positives, negatives) < LEAST_QUESTIONS:
         raise CalibrationRefusedError(
             f"{positives} answerable and {negatives} unanswerable questions are too few: at least "
-            f"{LEAST_QUESTIONS} of each are needed, one half to fit and one to certify"
+            f"{LEAST_QUESTIONS} of each are needed, one half to fit and one to certify; "
+            "`vouch negatives` makes unanswerable ones from the index itself"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,17 +24,24 @@ from evals.entry import DEFAULT_PROFILES, Written, with_corpus, write
 from evals.errors import EvalSetError
 from evals.kept import changed_share, keep_artefact, live_signals, note_check, read_in_force
 from evals.near_miss import near_miss_part
-from evals.negatives import foreign, observe_held_out, synthetic
+from evals.negatives import (
+    foreign,
+    observe_held_out,
+    observe_synthetic,
+    synthetic,
+    synthetic_questions,
+)
 from evals.observations import Observation, observe, observe_set
 from evals.scratch import Scratch, open_scratch, silent
 from evals.served import open_served
-from evals.sets import EvalSet, load_set
+from evals.sets import EvalSet, Question, load_set
 from evals.workbench import open_workbench
 from ingestion.report import Progress
 from ingestion.settings import IngestionSettings
 from storage.database import Database
 
 _SYNTHETIC = 60
+_DEFAULT_TARGET = Target(kind="over_refusal", limit=0.05)
 
 
 async def eval_abstention(
@@ -43,6 +51,7 @@ async def eval_abstention(
     calibration: Path | None = None,
     threshold_cosine: float,
     negatives_from: Sequence[Path] = (),
+    export: Path | None = None,
     with_questions: bool = True,
     reports: Path | None = None,
     progress: Progress = silent,
@@ -55,12 +64,14 @@ async def eval_abstention(
         calibration: An artefact, used unchanged; None cross-validates.
         threshold_cosine: The fixed default, for comparison.
         negatives_from: Sets about other matters whose questions count as unanswerable here.
+        export: Where an artefact fitted on this set is written, to be evaluated on another.
         with_questions: Let the report name questions.
         reports: Where reports go; None writes none.
         progress: Called while passages are embedded.
 
     Raises:
         EvalSetError: The folder is no labelled set, or the artefact cannot be read.
+        CalibrationRefusedError: An artefact is wanted and the set gives none.
     """
     eval_set = with_corpus(load_set(folder))
     artefact = read_artefact(calibration) if calibration else None
@@ -83,6 +94,11 @@ async def eval_abstention(
             observations, threshold_cosine
         )
         notes = [await near_miss_part(scratch, eval_set, observations)]
+        if export:
+            made = calibrate(
+                observations, scratch.manifest, name=name_of(eval_set), target=_DEFAULT_TARGET
+            )
+            await asyncio.to_thread(write_artefact, made.artefact, export)
     report = abstention_report(eval_set.name, results, notes, with_questions=with_questions)
     return next(iter(results.values())).summary(), await write(report, reports)
 
@@ -93,6 +109,7 @@ async def calibrate_served(
     target: Target,
     *,
     database: Database | None = None,
+    negatives_from: Sequence[Path] = (),
     reports: Path | None = None,
 ) -> tuple[Calibration, Written | None]:
     """Calibrate the guard on the index in force.
@@ -102,6 +119,7 @@ async def calibrate_served(
         settings: Where the index is.
         target: What the threshold is chosen for.
         database: Where the artefact is put in force; None leaves the one in force alone.
+        negatives_from: Sets about other matters whose questions count as unanswerable here.
         reports: Where reports go; None writes none.
 
     Raises:
@@ -113,8 +131,12 @@ async def calibrate_served(
         open_workbench(settings) as bench,
         open_served(settings, bench, DEFAULT_PROFILES) as served,
     ):
-        observations = await observe_set(served, eval_set)
-        made = calibrate(observations, served.manifest, name=eval_set.name, target=target)
+        observations = (
+            *await observe_set(served, eval_set),
+            *await observe_synthetic(served, eval_set.synthetic, served.places),
+            *await _foreign(served, negatives_from),
+        )
+        made = calibrate(observations, served.manifest, name=name_of(eval_set), target=target)
     if database is not None:
         await keep_artefact(database, made.artefact)
     return made, await write(calibration_report(made), reports)
@@ -137,18 +159,52 @@ async def check_served(
     kept = await read_in_force(database)
     live = await live_signals(database, newest)
     report = check_drift(kept.artefact, live)
-    build, share = await changed_share(settings, kept.artefact)
-    if share > kept.artefact.drift_limit:
-        report = report.model_copy(
-            update={
-                "passed": False,
-                "message": f"{share:.0%} of the chunks differ from those of the calibration, more "
-                f"than the {kept.artefact.drift_limit:.0%} it allows; calibrate again. "
-                + report.message,
-            }
+    change = await changed_share(settings, kept.artefact)
+    build, share = change.build, change.share
+    if change.mismatched:
+        named = ", ".join(change.mismatched)
+        report = _failed(
+            report, f"the index has another {named} than the calibration, so it is void"
+        )
+    elif share > kept.artefact.drift_limit:
+        report = _failed(
+            report,
+            f"{share:.0%} of the chunks differ from those of the calibration, more than the "
+            f"{kept.artefact.drift_limit:.0%} it allows",
         )
     await note_check(database, kept, build=build, share=share, passed=report.passed)
     return report
+
+
+async def make_negatives(settings: IngestionSettings, count: int) -> tuple[Question, ...]:
+    """Return synthetic unanswerable questions about the index in force.
+
+    Args:
+        settings: Where the index is.
+        count: At most so many.
+
+    Raises:
+        IndexUnavailableError: Nothing is published yet.
+        EvalSetError: No heading of the index names anything that could be asked about.
+    """
+    async with (
+        open_workbench(settings) as bench,
+        open_served(settings, bench, DEFAULT_PROFILES) as served,
+    ):
+        made = synthetic_questions(served.places.headings, count)
+    if not made:
+        raise EvalSetError("no heading of this index names anything that could be asked about")
+    return made
+
+
+def write_artefact(artefact: CalibrationArtefact, path: Path) -> None:
+    """Write an artefact as ``read_artefact`` reads it."""
+    path.write_text(artefact.model_dump_json(indent=2) + "\n", encoding="utf-8")
+
+
+def name_of(eval_set: EvalSet) -> str:
+    """Return the name of an artefact made of a set, which tells of synthetic questions."""
+    return f"{eval_set.name} (with synthetic negatives)" if eval_set.synthetic else eval_set.name
 
 
 def read_artefact(path: Path) -> CalibrationArtefact:
@@ -164,11 +220,23 @@ def read_artefact(path: Path) -> CalibrationArtefact:
         raise EvalSetError(message) from error
 
 
+def _failed(report: DriftReport, why: str) -> DriftReport:
+    message = f"{why}; calibrate again. {report.message}"
+    return report.model_copy(update={"passed": False, "message": message})
+
+
+async def _foreign(searches: Scratch, others: Sequence[Path]) -> tuple[Observation, ...]:
+    return await observe(searches, foreign([load_set(other) for other in others]), "unanswerable")
+
+
 async def _further_negatives(
     scratch: Scratch, eval_set: EvalSet, others: Sequence[Path]
 ) -> tuple[Observation, ...]:
     """Return questions of other corpora, and synthetic ones where a set has no negatives at all."""
-    found = await observe(scratch, foreign([load_set(other) for other in others]), "unanswerable")
+    found = await _foreign(scratch, others)
+    if eval_set.synthetic:
+        made = await observe_synthetic(scratch, eval_set.synthetic, scratch.places)
+        return (*found, *made)
     if eval_set.unanswerable or found:
         return found
     held_out = synthetic(eval_set.sections, _SYNTHETIC)

@@ -82,7 +82,7 @@ def state_of(
         drift_limit: Share of changed chunks from which on it is void.
         check: The newest drift check; counts only for the build it was made on.
     """
-    if any(_differs(getattr(stamp, name), getattr(index, name)) for name in _IDENTITY):
+    if mismatches(stamp, index):
         return "void"
     if check is not None and check.build == index.build:
         if not check.passed or check.changed_share > drift_limit:
@@ -97,6 +97,15 @@ def state_of(
     # Without a check the count alone is known: so many chunks must differ, and maybe more do.
     least_changed = abs(stamp.chunks - index.chunks) / max(stamp.chunks, index.chunks, 1)
     return "void" if least_changed > drift_limit else "drifted"
+
+
+def mismatches(stamp: CalibrationStamp, index: IndexInfo) -> tuple[str, ...]:
+    """Return what must be the same for an artefact to be used and is not, in words."""
+    return tuple(
+        name.replace("_", " ")
+        for name in _IDENTITY
+        if _differs(getattr(stamp, name), getattr(index, name))
+    )
 
 
 def _differs(ours: object, theirs: object) -> bool:

@@ -49,12 +49,16 @@ async def test_share_of_changed_chunks_is_counted_while_the_calibrated_build_is_
 ) -> None:
     folder = write_pages(tmp_path / "docs", 4)
     artefact = await publish(settings, folder)
-    assert (await changed_share(settings, artefact))[1] == 0.0
+    assert (await changed_share(settings, artefact)).share == 0.0
     (folder / "page0.md").write_text("# Page 0\n\nAnother fact.\n")
     again = await publish(settings, folder)
-    build, share = await changed_share(settings, artefact)
-    assert build == again.stamp.build
-    assert share == pytest.approx(2 / 5)
+    change = await changed_share(settings, artefact)
+    assert change.build == again.stamp.build
+    assert change.share == pytest.approx(2 / 5)
+    assert change.mismatched == ()
+    stamp = artefact.stamp.model_copy(update={"header_format": "other", "chunker": "other"})
+    void = await changed_share(settings, artefact.model_copy(update={"stamp": stamp}))
+    assert void.mismatched == ("header format", "chunker")
 
 
 async def test_without_the_calibrated_build_the_difference_in_number_is_known(
@@ -63,7 +67,7 @@ async def test_without_the_calibrated_build_the_difference_in_number_is_known(
     artefact = await publish(settings, write_pages(tmp_path / "docs", 4))
     stamp = artefact.stamp.model_copy(update={"content_digest": "gone", "chunks": 5})
     forgotten = artefact.model_copy(update={"stamp": stamp})
-    assert (await changed_share(settings, forgotten))[1] == pytest.approx(1 / 5)
+    assert (await changed_share(settings, forgotten)).share == pytest.approx(1 / 5)
 
 
 async def test_a_check_is_noted_beside_the_calibration_in_force(tmp_path: Path) -> None:
