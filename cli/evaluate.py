@@ -159,7 +159,6 @@ def run_compression(folder: Path, split: Split, *, as_json: bool) -> None:
     _show(summary, None, as_json=as_json)
 
 
-<<<<<<< HEAD
 def run_packing(folder: Path, budget_tokens: int, split: Split, *, as_json: bool) -> None:
     """Measure what packing the evidence costs an answer, and what it saves.
 
@@ -179,10 +178,7 @@ def run_packing(folder: Path, budget_tokens: int, split: Split, *, as_json: bool
     _show(summary, None, as_json=as_json)
 
 
-def run_attacks(folder: Path, reports: Path | None, *, as_json: bool) -> None:
-=======
 def run_attacks(folder: Path, reports: Path | None, *, with_model: bool, as_json: bool) -> None:
->>>>>>> 4bd0340 (Make negatives from the served index, name what blocks a calibration, and test its check on a served system)
     """Measure what planted instructions achieve.
 
     Raises:
