@@ -114,8 +114,15 @@ def _install_perimeter(app: FastAPI, settings: ApiSettings) -> None:
         CORSMiddleware,
         allow_origins=settings.allowed_origins,
         allow_methods=["GET", "POST", "OPTIONS"],
-        allow_headers=["Content-Type", "Authorization"],
-        expose_headers=["Retry-After", "RateLimit", "RateLimit-Policy", "X-Request-ID"],
+        allow_headers=["Content-Type", "Authorization", "Prefer"],
+        expose_headers=[
+            "Location",
+            "Preference-Applied",
+            "Retry-After",
+            "RateLimit",
+            "RateLimit-Policy",
+            "X-Request-ID",
+        ],
     )
     app.add_middleware(RequestLogMiddleware)
     app.add_middleware(ProxyMiddleware, proxies=settings.proxies)

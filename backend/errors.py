@@ -6,6 +6,8 @@ Tree:
       AskTimeoutError         an ask went over its total deadline
       RecordUnavailableError  the record could not be stored, so the answer is not given
       UnknownAskError         no record with this id that the caller may read
+      AskPendingError         a queued question that is not answered yet
+      AskFailedError          a queued question that could not be answered
       UnknownModelError       a chat completion was asked of a model that is not here
       ForeignRequestError     a request meant for another host or sent by another site
       RequestTooLargeError    a body over the limit
@@ -61,6 +63,18 @@ class UnknownAskError(BackendError):
     """There is no record with this id that the caller may read."""
 
     code = "unknown_ask"
+
+
+class AskPendingError(BackendError):
+    """A queued question is not answered yet, so it has no record."""
+
+    code = "ask_pending"
+
+
+class AskFailedError(BackendError):
+    """A queued question could not be answered, so it has no record."""
+
+    code = "ask_failed"
 
 
 class UnknownModelError(BackendError):

@@ -22,6 +22,8 @@ from backend.api.completions_errors import error_body, speaks_completions
 from backend.edge.rates import rate_headers
 from backend.errors import (
     AdminRequiredError,
+    AskFailedError,
+    AskPendingError,
     AskTimeoutError,
     BackendError,
     BadOrderError,
@@ -93,6 +95,8 @@ _KINDS: tuple[tuple[type[VouchError], _Kind], ...] = (
     (AskTimeoutError, _Kind(504, "The question took too long")),
     (RecordUnavailableError, _Kind(503, "The record cannot be stored")),
     (UnknownAskError, _Kind(404, "No such record")),
+    (AskPendingError, _Kind(409, "Not answered yet")),
+    (AskFailedError, _Kind(409, "Not answered")),
     (UnknownModelError, _Kind(404, "No such model")),
     (ForeignRequestError, _Kind(403, "Request from elsewhere")),
     (RequestTooLargeError, _Kind(413, "Request too large")),

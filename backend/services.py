@@ -20,6 +20,8 @@ from backend.asking.index_watch import IndexWatch
 from backend.asking.pipeline import Pipeline
 from backend.asking.policy import AskPolicy
 from backend.asking.ports import IndexSource, Knowledge, QuestionSettler, SufficiencyCheck
+from backend.asking.queued import QueuedAsks
+from backend.asking.queued_worker import QueuedWork
 from backend.asking.records import Recorder
 from backend.asking.replay import Replayer
 from backend.asking.settle import ConversationSettler
@@ -47,6 +49,7 @@ from storage.calibrations import CalibrationStore
 from storage.database import Database, database_url
 from storage.keys import KeyStore
 from storage.migrate import require_current
+from storage.queued_asks import AskQueue
 from storage.spending import SpendingStore
 
 _SPOOL = "spool"
@@ -69,6 +72,7 @@ class Services:
         gate: Knows who sent a request.
         rates: How often they may.
         circuits: Of the outside services this process leaves alone when they fail.
+        queued: Questions that are answered later, and what works them off.
     """
 
     asker: Asker
@@ -82,6 +86,7 @@ class Services:
     registry: CollectorRegistry
     gate: Gate
     rates: RequestRates
+    queued: QueuedWork
     circuits: Circuits
 
     async def ask(self, body: AskRequest, request: Request) -> AsyncGenerator[StageEvent]:
@@ -91,10 +96,17 @@ class Services:
                 yield event
 
     async def find(self, ask_id: str, request: Request) -> AskResponse | None:
-        """Return a recorded answer that the sender of the request may see, or None."""
+        """Return a recorded answer that the sender of the request may see, or None.
+
+        Raises:
+            AskPendingError: The question is queued and not answered yet.
+            AskFailedError: It was queued and could not be answered.
+        """
+        caller = identify(request)
         try:
-            record = await self.recorder.find(ask_id, identify(request))
+            record = await self.recorder.find(ask_id, caller)
         except UnknownAskError:
+            await self.queued.asks.require_absent(ask_id, caller)
             return None
         return AskResponse.model_validate(record.response)
 
@@ -145,7 +157,7 @@ async def open_services(settings: ApiSettings) -> AsyncGenerator[Services]:
                 limiter=limiter,
                 circuits=circuits,
             )
-            async with services.shadow:
+            async with services.shadow, services.queued.running():
                 yield services
     finally:
         await limiter.close()
@@ -227,6 +239,12 @@ def compose(
         metrics=metrics,
         timeout_seconds=settings.request_timeout_seconds,
     )
+    gate = Gate(
+        KeyStore(database),
+        _without_key(settings),
+        admin_token=settings.admin_token.get_secret_value(),
+    )
+    asks = QueuedAsks(AskQueue(database), most_waiting=settings.queued_asks_waiting)
     return Services(
         asker=asker,
         knowledge=knowledge,
@@ -237,11 +255,8 @@ def compose(
         shadow=shadow,
         database=database,
         registry=registry,
-        gate=Gate(
-            KeyStore(database),
-            _without_key(settings),
-            admin_token=settings.admin_token.get_secret_value(),
-        ),
+        gate=gate,
+        queued=QueuedWork(asks, asker, store, gate, settings),
         rates=RequestRates(
             limiter or LocalLimiter(),
             per_key=settings.key_rate,

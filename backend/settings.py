@@ -11,6 +11,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import NoDecode
 
 from agent.settings import AgentSettings
+from backend.asking.queued_settings import QueuedAskSettings
 from backend.edge.proxies import ProxyHeader, TrustedProxies, read_networks
 from service.errors import SettingsError
 from service.rate import Rate
@@ -25,7 +26,7 @@ _REQUESTS_PER_MINUTE = 300
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
-class ApiSettings(AgentSettings):
+class ApiSettings(AgentSettings, QueuedAskSettings):
     """What the API needs, its agent included.
 
     It has no way to the index, and refuses to be given one.

@@ -10,7 +10,6 @@ Tree:
       BusyError          another run is writing to the same collection
       VerificationError  a build does not hold what the run wrote
       UnknownBuildError  there is no such build to put in force
-      BrokerError        the broker cannot be reached, or a message is not of the agreed form
 """
 
 from __future__ import annotations
@@ -64,12 +63,6 @@ class VerificationError(IngestionError):
     """A build does not hold what the run wrote; it was not published."""
 
     code = "verification_failed"
-
-
-class BrokerError(IngestionError):
-    """The broker cannot be reached or refuses, or a message is not of the agreed form."""
-
-    code = "broker_unavailable"
 
 
 class UnknownBuildError(IngestionError):

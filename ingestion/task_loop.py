@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from pydantic import JsonValue
 
@@ -19,6 +18,7 @@ from ingestion.executing import Executor, Finished, Planned, Prepared
 from ingestion.report import Progress, ProgressEvent
 from retrieval.errors import IndexUnavailableError, RetrievalError
 from service.errors import VouchError
+from service.inbox import Inbox
 from service.logs import get_logger
 from storage.errors import DatabaseUnavailableError, LeaseLostError, StorageError
 from storage.job_queue import Claim, JobQueue, Standing
@@ -34,22 +34,6 @@ Outcome: TypeAlias = Planned | Prepared | Finished
 _logger = get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """A task, and what to call once its result is durable."""
-
-    claim: Claim
-    acknowledge: Callable[[], Awaitable[None]]
-
-
-class Inbox(Protocol):
-    """Where tasks come from."""
-
-    async def next(self) -> Delivery:
-        """Wait for a task."""
-        ...
-
-
 class TaskLoop:
     """Does one task after another.
 
@@ -63,7 +47,7 @@ class TaskLoop:
 
     def __init__(
         self,
-        inbox: Inbox,
+        inbox: Inbox[Claim],
         queue: JobQueue,
         jobs: JobStore,
         executor: Executor,

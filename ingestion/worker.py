@@ -13,24 +13,24 @@ import socket
 import sys
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
-from ingestion.errors import BrokerError
 from ingestion.executing import Executor
 from ingestion.herald import Herald
-from ingestion.sql_inbox import SqlInbox
-from ingestion.task_loop import Inbox, TaskLoop
+from ingestion.task_loop import TaskLoop
 from ingestion.toolbox import Toolbox
 from ingestion.worker_settings import WorkerSettings
 from retrieval.profiles import load_profiles
-from service.errors import VouchError
+from service.ending import end_tasks
+from service.errors import BrokerError, VouchError
+from service.inbox import Inbox, PolledInbox
 from service.lifeline import follow_lifeline
 from service.logs import configure_logging, get_logger
 from storage.database import Database, database_url
 from storage.errors import DatabaseUnavailableError
 from storage.index_view import IndexView
 from storage.job_outbox import JobOutbox
-from storage.job_queue import JobQueue, LeaseRules
+from storage.job_queue import Claim, JobQueue, LeaseRules
 from storage.jobs import JobStore
 from storage.migrate import check, require_current
 
@@ -74,9 +74,7 @@ async def _until_stopped(settings: WorkerSettings, url: str) -> None:
     waiting.cancel()
     if work.done():
         work.result()
-    work.cancel()
-    with suppress(asyncio.CancelledError):
-        await work
+    await end_tasks(work)
 
 
 async def run_worker(settings: WorkerSettings, url: str, toolbox: Toolbox | None = None) -> None:
@@ -133,7 +131,7 @@ class _Loops:
         self._herald = herald
         self._count = count
 
-    async def run(self, inbox: Inbox) -> None:
+    async def run(self, inbox: Inbox[Claim]) -> None:
         async with asyncio.TaskGroup() as group:
             for _ in range(self._count):
                 loop = TaskLoop(
@@ -147,7 +145,9 @@ async def _serve(
 ) -> None:
     if not settings.broker_url.get_secret_value():
         _logger.info("jobs come from the database", worker=worker)
-        await loops.run(SqlInbox(queue, worker, poll_seconds=settings.worker_poll_seconds))
+        await loops.run(
+            PolledInbox(lambda: queue.claim(worker), poll_seconds=settings.worker_poll_seconds)
+        )
         return
     while True:
         try:
@@ -162,28 +162,24 @@ async def _serve(
 @asynccontextmanager
 async def _broker_inbox(
     settings: WorkerSettings, database: Database, queue: JobQueue, worker: str
-) -> AsyncGenerator[Inbox]:
-    from ingestion.broker import BrokerInbox, BrokerNames, Relay, open_broker  # noqa: PLC0415 - only with a broker
+) -> AsyncGenerator[Inbox[Claim]]:
+    from service.broker import BrokerNames, open_broker, receive  # noqa: PLC0415 - only with a broker
 
-    async with open_broker(
-        settings.broker_url.get_secret_value(),
-        BrokerNames(
-            settings.broker_exchange,
-            settings.broker_ingestion_queue,
-            settings.broker_redelivery_limit,
-        ),
-        prefetch=settings.broker_prefetch,
-    ) as broker:
-        inbox = BrokerInbox(broker, queue, worker)
-        await inbox.start()
-        relay = Relay(JobOutbox(database), broker, poll_seconds=settings.worker_poll_seconds)
-        sending = asyncio.create_task(relay.run())
-        try:
-            yield inbox
-        finally:
-            sending.cancel()
-            with suppress(asyncio.CancelledError):
-                await sending
+    names = BrokerNames(
+        settings.broker_exchange, settings.broker_ingestion_queue, settings.broker_redelivery_limit
+    )
+
+    async def claim(task_id: str, is_redelivered: bool) -> Claim | None:  # noqa: FBT001 - the broker's shape
+        return await queue.claim_task(task_id, worker, is_redelivered=is_redelivered)
+
+    url = settings.broker_url.get_secret_value()
+    async with (
+        open_broker(url, names, prefetch=settings.broker_prefetch) as broker,
+        receive(
+            broker, claim, JobOutbox(database), poll_seconds=settings.worker_poll_seconds
+        ) as inbox,
+    ):
+        yield inbox
 
 
 if __name__ == "__main__":

@@ -4,34 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
 from ingestion.settings import IngestionSettings
+from service.broker_settings import NAME_PATTERN, BrokerSettings
 
 
-class WorkerSettings(IngestionSettings):
+class WorkerSettings(IngestionSettings, BrokerSettings):
     """Where jobs are, how they are lent, and whether a broker stands between."""
 
     database_url: str = Field(default="", description="Empty: SQLite files in the data folder.")
-    broker_url: SecretStr = Field(
-        default=SecretStr(""),
-        description="RabbitMQ, as amqp://user:key@host/vhost; empty: the database is the queue.",
-    )
-    broker_exchange: str = Field(
-        default="vouch",
-        pattern=r"^[A-Za-z0-9._-]{1,100}$",
-        description="Exchange of the broker.",
-    )
     broker_ingestion_queue: str = Field(
         default="ingestion_q",
-        pattern=r"^[A-Za-z0-9._-]{1,100}$",
+        pattern=NAME_PATTERN,
         description="Queue of the ingestion; what is put aside goes to the one ending in .dead.",
     )
     broker_prefetch: int = Field(
         default=4, ge=1, le=1000, description="Messages a worker holds without having ended them."
-    )
-    broker_redelivery_limit: int = Field(
-        default=20, ge=1, le=1000, description="Redeliveries before a message is put aside."
     )
     worker_tasks: int = Field(default=2, ge=1, le=64, description="Tasks a worker runs at once.")
     worker_poll_seconds: float = Field(

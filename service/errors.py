@@ -4,6 +4,7 @@ Tree:
     VouchError
       SettingsError       a setting is missing, malformed or forbidden in this process
       TokenError          a signed token is malformed, forged, expired or of the wrong scope
+      BrokerError         the broker cannot be reached, or a message is not of the agreed form
 """
 
 from __future__ import annotations
@@ -29,3 +30,9 @@ class TokenError(VouchError):
     """A signed token is malformed, forged, expired or of the wrong scope."""
 
     code = "bad_token"
+
+
+class BrokerError(VouchError):
+    """The broker cannot be reached or refuses, or a message is not of the agreed form."""
+
+    code = "broker_unavailable"

@@ -24,8 +24,8 @@ class JobOutbox:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def unsent(self, *, limit: int, again_after_seconds: float) -> Sequence[TaskRecord]:
-        """Return due tasks that the broker does not have, or seems to have lost."""
+    async def unsent(self, *, limit: int, again_after_seconds: float) -> Sequence[str]:
+        """Return ids of due tasks that the broker does not have, or seems to have lost."""
         async with self._database.read() as session:
             job = (await session.exec(oldest_active())).first()
             if job is None:
@@ -33,7 +33,7 @@ class JobOutbox:
             lost_before = utc_now() - timedelta(seconds=again_after_seconds)
             sent_at = col(TaskRecord.sent_at)
             query = (
-                select(TaskRecord)
+                select(TaskRecord.id)
                 .where(
                     TaskRecord.job_id == job.id,
                     col(TaskRecord.state).in_(ACTIVE),

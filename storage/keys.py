@@ -108,6 +108,16 @@ class KeyStore:
             return None
         return record if hmac.compare_digest(record.digest, _digest(key)) else None
 
+    async def still_valid(self, key_id: str) -> ApiKeyRecord | None:
+        """Return the record of a key that was shown earlier and is valid now, or None.
+
+        Raises:
+            DatabaseUnavailableError: The database cannot be read.
+        """
+        async with self._database.read() as session:
+            record = await session.get(ApiKeyRecord, key_id)
+        return None if record is None or record.revoked_at is not None else record
+
     async def all(self) -> Sequence[ApiKeyRecord]:
         """Return every key, revoked ones included, oldest first."""
         query = select(ApiKeyRecord).order_by(col(ApiKeyRecord.created_at), col(ApiKeyRecord.id))

@@ -10,6 +10,7 @@ from storage.index_view import IndexViewRecord, SourceRecord, WorkerRecord
 from storage.jobs import JobRecord, TaskRecord
 from storage.keys import ApiKeyRecord
 from storage.labels import LabelRecord
+from storage.queued_asks import QueuedAskRecord
 from storage.schema import Table
 from storage.spending import SpendingRecord
 
@@ -26,5 +27,6 @@ TABLES = (
     SourceRecord,
     ApiKeyRecord,
     SpendingRecord,
+    QueuedAskRecord,
 )
 METADATA = Table.metadata

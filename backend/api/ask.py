@@ -11,9 +11,12 @@ from pydantic import JsonValue
 
 from backend.api.examples import ASK_EXAMPLES, problem_responses
 from backend.api.stream import stream_events
+from backend.asking.queued import prefers_async
+from backend.asking.queued_contract import FailedAsk, PendingAsk
 from backend.asking.replay import Replay, ReplayAgainst
 from backend.caller import Caller
 from backend.contract import AskRequest, AskResponse
+from backend.errors import UnknownAskError
 from backend.events import StageEvent
 from backend.services import Services, identify
 from storage.asks import AskRecord
@@ -21,6 +24,7 @@ from storage.asks import AskRecord
 router = APIRouter(tags=["ask"])
 
 _EVENT_STREAM = "text/event-stream"
+_LOOK_AGAIN_SECONDS = 1
 
 
 def get_services(request: Request) -> Services:
@@ -41,6 +45,10 @@ CallerHere = Annotated[Caller, Depends(identify)]
             "description": "An answer or a refusal; with `Accept: text/event-stream`, its stages.",
             "content": {_EVENT_STREAM: {"schema": {"type": "string"}}},
         },
+        202: {
+            "description": "With `Prefer: respond-async`: queued; `Location` is where to look.",
+            "model": PendingAsk,
+        },
         **problem_responses(401, 403, 413, 422, 502, 503, 504),
     },
 )
@@ -53,9 +61,17 @@ async def ask(
     """Answer a question from the documentation, or refuse with the fixed sentence.
 
     A refusal is a normal response. With ``Accept: text/event-stream`` the stages of the ask are
-    sent as they are reached; nothing of an answer is among them before the verdict.
+    sent as they are reached; nothing of an answer is among them before the verdict. With
+    ``Prefer: respond-async`` the question is queued, and ``Location`` names its record.
     """
-    if _EVENT_STREAM not in request.headers.get("accept", ""):
+    wants_stages = _EVENT_STREAM in request.headers.get("accept", "")
+    if not wants_stages and prefers_async(request.headers.get("prefer", "")):
+        pending = await services.queued.asks.submit(body, caller)
+        return _tell_pending(
+            pending,
+            {"location": f"/asks/{pending.id}", "preference-applied": "respond-async"},
+        )
+    if not wants_stages:
         response = await services.asker.answer(body, caller)
         return JSONResponse(response.model_dump(mode="json", by_alias=True))
     events = services.asker.ask(body, caller)
@@ -68,11 +84,32 @@ async def ask(
     )
 
 
-@router.get("/asks/{ask_id}", responses=problem_responses(401, 403, 404, 503))
-async def get_ask(ask_id: str, services: ServicesHere, caller: CallerHere) -> AskResponse:
-    """Return a recorded answer exactly as it was given."""
-    record = await services.recorder.find(ask_id, caller)
-    return AskResponse.model_validate(record.response)
+@router.get(
+    "/asks/{ask_id}",
+    response_model=AskResponse | FailedAsk,
+    responses={
+        202: {"description": "Queued and not answered yet.", "model": PendingAsk},
+        **problem_responses(401, 403, 404, 503),
+    },
+)
+async def get_ask(ask_id: str, services: ServicesHere, caller: CallerHere) -> Response:
+    """Return a recorded answer exactly as it was given.
+
+    For a question asked with ``Prefer: respond-async``: 202 and ``"status": "pending"`` until it is
+    answered; ``"status": "failed"`` with the problem when it could not be.
+    """
+    try:
+        record = await services.recorder.find(ask_id, caller)
+    except UnknownAskError:
+        queued = await services.queued.asks.look(ask_id, caller)
+        if isinstance(queued, PendingAsk):
+            return _tell_pending(queued, {})
+        if isinstance(queued, FailedAsk):
+            return JSONResponse(queued.model_dump(mode="json", by_alias=True))
+        # It may have been answered between the two looks.
+        record = await services.recorder.find(ask_id, caller)
+    response = AskResponse.model_validate(record.response)
+    return JSONResponse(response.model_dump(mode="json", by_alias=True))
 
 
 @router.get("/asks/{ask_id}/record", responses=problem_responses(401, 403, 404, 503))
@@ -95,6 +132,14 @@ async def replay_ask(
     """
     record = await services.recorder.find(ask_id, caller)
     return await services.replayer.replay(record, against)
+
+
+def _tell_pending(pending: PendingAsk, headers: dict[str, str]) -> Response:
+    return JSONResponse(
+        pending.model_dump(mode="json", by_alias=True),
+        202,
+        {"retry-after": str(_LOOK_AGAIN_SECONDS), **headers},
+    )
 
 
 async def _closing(first: StageEvent, events: AsyncGenerator[StageEvent]) -> AsyncIterator[bytes]:

@@ -24,8 +24,17 @@ from service.errors import VouchError
 class AskWork(Protocol):
     """Does the work of one ask."""
 
-    async def run(self, request: AskRequest, caller: Caller, emit: Emit) -> AskResponse:
-        """Return the response, its record stored; every stage before it is emitted."""
+    async def run(
+        self, request: AskRequest, caller: Caller, emit: Emit, *, ask_id: str | None = None
+    ) -> AskResponse:
+        """Return the response, its record stored; every stage before it is emitted.
+
+        Args:
+            request: What is asked.
+            caller: Who asks.
+            emit: Takes the stages.
+            ask_id: Id given out before; None makes one.
+        """
         ...
 
 
@@ -52,11 +61,18 @@ class Asker:
         self._metrics = metrics
         self._timeout_seconds = timeout_seconds
 
-    async def ask(self, request: AskRequest, caller: Caller) -> AsyncGenerator[StageEvent]:
+    async def ask(
+        self, request: AskRequest, caller: Caller, *, ask_id: str | None = None
+    ) -> AsyncGenerator[StageEvent]:
         """Yield the stages of one ask; the last one is ``Done``.
 
         A stage comes again when the index was replaced under the ask. Leaving the stream early
         cancels the ask.
+
+        Args:
+            request: What is asked.
+            caller: Who asks.
+            ask_id: Id given out before; None makes one.
 
         Raises:
             OverloadedError: Every place and waiting place is taken.
@@ -67,7 +83,7 @@ class Asker:
         """
         events: asyncio.Queue[StageEvent | None] = asyncio.Queue()
         # A task of its own: a task group cannot live in a generator that its consumer may leave.
-        work = asyncio.create_task(self._run(request, caller, events.put_nowait))
+        work = asyncio.create_task(self._run(request, caller, events.put_nowait, ask_id))
         work.add_done_callback(lambda _: events.put_nowait(None))
         try:
             while (event := await events.get()) is not None:
@@ -78,29 +94,35 @@ class Asker:
             with contextlib.suppress(asyncio.CancelledError, VouchError):
                 await work
 
-    async def answer(self, request: AskRequest, caller: Caller) -> AskResponse:
+    async def answer(
+        self, request: AskRequest, caller: Caller, *, ask_id: str | None = None
+    ) -> AskResponse:
         """Return the response of one ask; raises what ``ask`` raises."""
-        async with contextlib.aclosing(self.ask(request, caller)) as events:
+        async with contextlib.aclosing(self.ask(request, caller, ask_id=ask_id)) as events:
             async for event in events:
                 if isinstance(event, Done):
                     return event.response
         raise AskTimeoutError("the stages of the ask ended without an answer")
 
-    async def _run(self, request: AskRequest, caller: Caller, emit: Emit) -> None:
+    async def _run(
+        self, request: AskRequest, caller: Caller, emit: Emit, ask_id: str | None
+    ) -> None:
         try:
-            response = await self._admit(request, caller, emit)
+            response = await self._admit(request, caller, emit, ask_id)
         except VouchError as error:
             self._metrics.note_failure(error.code)
             raise
         self._metrics.note_response(response)
         emit(Done(response))
 
-    async def _admit(self, request: AskRequest, caller: Caller, emit: Emit) -> AskResponse:
+    async def _admit(
+        self, request: AskRequest, caller: Caller, emit: Emit, ask_id: str | None
+    ) -> AskResponse:
         has_place = False
         try:
             async with asyncio.timeout(self._timeout_seconds), self._admission.place():
                 has_place = True
-                return await self._work.run(request, caller, emit)
+                return await self._work.run(request, caller, emit, ask_id=ask_id)
         except TimeoutError as error:
             if not has_place:
                 raise self._admission.refusal() from error

@@ -107,8 +107,16 @@ class Pipeline:
         self._branches = Branches(knowledge, agent, mode=policy.mode)
         self._answerer = Answerer(agent.kind, agent.model)
 
-    async def run(self, request: AskRequest, caller: Caller, emit: Emit) -> AskResponse:
+    async def run(
+        self, request: AskRequest, caller: Caller, emit: Emit, *, ask_id: str | None = None
+    ) -> AskResponse:
         """Return the response of one ask, its record stored.
+
+        Args:
+            request: What is asked.
+            caller: Who asks.
+            emit: Takes the stages.
+            ask_id: Id given out before; None makes one.
 
         Raises:
             KnowledgeError: The evidence cannot be reached.
@@ -119,7 +127,7 @@ class Pipeline:
         if self._answerer.kind != "extractive":
             await purse.require()
         created_at = datetime.fromtimestamp(self._clock(), UTC)
-        ask_id = str(uuid.uuid4())
+        ask_id = ask_id or str(uuid.uuid4())
         watch = Stopwatch()
         with watch.measure("condense"):
             settled = await self._settler.settle(request, caller)

@@ -11,6 +11,7 @@ import base64
 import binascii
 import hmac
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -25,6 +26,7 @@ from service.errors import VouchError
 from storage.keys import ApiKeyRecord
 
 _OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+_KEY_NAME = "key-"
 _OPEN_PREFIX = "/static/"
 # The longest prefix that fits decides; everything else needs ``ask``.
 _SCOPES: tuple[tuple[str, CallerScope], ...] = (
@@ -39,6 +41,10 @@ class KeyVerifier(Protocol):
 
     async def verify(self, key: str) -> ApiKeyRecord | None:
         """Return the record of a key that is valid now, or None."""
+        ...
+
+    async def still_valid(self, key_id: str) -> ApiKeyRecord | None:
+        """Return the record of a key that was shown earlier and is valid now, or None."""
         ...
 
 
@@ -122,13 +128,42 @@ class Gate:
             return LOCAL
         if record is None:
             raise NotAuthenticatedError("the API key is not valid")
-        return Caller(
-            name=f"key-{record.id}",
-            labels=tuple(record.labels),
-            scopes=frozenset(record.scopes),
-            daily_tokens=record.daily_tokens,
-            has_key=True,
-        )
+        return _caller_of(record)
+
+    async def recheck(self, caller: Caller) -> Caller:
+        """Return somebody who was let in earlier, with what holds now.
+
+        A label granted since does not count: the question was asked without it.
+
+        Raises:
+            NotAuthenticatedError: Their key is not valid any more, or a key is needed now.
+            ScopeMissingError: Their key is not for asking any more.
+            StorageError: The key cannot be looked up.
+        """
+        if not caller.has_key:
+            if self._without_key is None:
+                raise NotAuthenticatedError("this service needs an API key")
+            return caller
+        if not caller.name.startswith(_KEY_NAME):
+            return caller
+        record = await self._keys.still_valid(caller.name.removeprefix(_KEY_NAME))
+        if record is None:
+            raise NotAuthenticatedError("the API key is not valid any more")
+        present = _caller_of(record)
+        if not present.may("ask"):
+            raise ScopeMissingError("the API key is not for asking any more")
+        labels = tuple(label for label in caller.labels if label in present.labels)
+        return replace(present, labels=labels)
+
+
+def _caller_of(record: ApiKeyRecord) -> Caller:
+    return Caller(
+        name=f"{_KEY_NAME}{record.id}",
+        labels=tuple(record.labels),
+        scopes=frozenset(record.scopes),
+        daily_tokens=record.daily_tokens,
+        has_key=True,
+    )
 
 
 class GateServices(Protocol):

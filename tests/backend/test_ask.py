@@ -306,7 +306,9 @@ async def test_beyond_the_places_and_the_queue_callers_are_turned_away(
 
 async def test_waiting_too_long_for_a_place_is_overload_and_not_a_timeout() -> None:
     class Never:
-        async def run(self, request: AskRequest, caller: Caller, emit: Emit) -> AskResponse:
+        async def run(
+            self, request: AskRequest, caller: Caller, emit: Emit, *, ask_id: str | None = None
+        ) -> AskResponse:
             raise AssertionError("there is no place for this ask")
 
     admission = Admission(running=1, waiting=1)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
-from ingestion.broker import read_message
-from ingestion.errors import BrokerError
 from ingestion.toolbox import Toolbox
 from ingestion.worker import run_worker
 from ingestion.worker_settings import WorkerSettings
 from retrieval.opening import open_catalog
 from retrieval.store import Filter
+from service.broker_message import read_message
+from service.ending import end_tasks
+from service.errors import BrokerError
 from storage import migrate
 from storage.database import Database, database_url
 from storage.index_view import IndexView
@@ -27,14 +28,7 @@ from storage.jobs import ACTIVE, JobRecord, JobStore
 from tests.ingestion.broker_rig import Rig, open_rig
 from tests.ingestion.fakes import HashEmbedder
 from tests.ingestion.hash_tools import hash_tools
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    """Wait for something that a worker tells nobody but its database or broker."""
-    while True:
-        if await condition():
-            return
-        await asyncio.sleep(0.02)
+from tests.waiting import until
 
 
 @dataclass
@@ -108,9 +102,7 @@ async def yard(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
             run_worker(settings, url, Toolbox(settings, hash_tools(made.embedder)))
         )
         yield made
-        working.cancel()
-        with suppress(asyncio.CancelledError):
-            await working
+        await end_tasks(working)
 
 
 async def test_a_folder_becomes_a_build_and_the_job_tells_of_each_document(yard: Yard) -> None:

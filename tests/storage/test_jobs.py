@@ -170,10 +170,10 @@ async def test_only_a_redelivered_message_overrules_a_lease(database: Database) 
     store, queue = JobStore(database), JobQueue(database, LeaseRules())
     await store.submit(ingest())
     (task,) = await JobOutbox(database).unsent(limit=10, again_after_seconds=60)
-    first = await queue.claim_task(task.id, "killed", is_redelivered=False)
+    first = await queue.claim_task(task, "killed", is_redelivered=False)
     assert first is not None
-    assert await queue.claim_task(task.id, "other", is_redelivered=False) is None
-    second = await queue.claim_task(task.id, "other", is_redelivered=True)
+    assert await queue.claim_task(task, "other", is_redelivered=False) is None
+    second = await queue.claim_task(task, "other", is_redelivered=True)
     assert second is not None
     assert second.attempt == 2
 
@@ -184,7 +184,7 @@ async def test_the_outbox_gives_each_task_once_and_again_when_the_broker_lost_it
     store = JobStore(database)
     await store.submit(ingest())
     (task,) = await JobOutbox(database).unsent(limit=10, again_after_seconds=60)
-    await JobOutbox(database).mark_sent([task.id])
+    await JobOutbox(database).mark_sent([task])
     assert await JobOutbox(database).unsent(limit=10, again_after_seconds=60) == []
     assert len(await JobOutbox(database).unsent(limit=10, again_after_seconds=-1)) == 1
 

@@ -1,16 +1,17 @@
-"""RabbitMQ between the outbox and the workers; the only file that knows its client.
+"""RabbitMQ between rows that wait and those who work them off; the only file that knows its client.
 
-A message is only the name of a task. It is published with a confirm, kept in a durable quorum
-queue, and acknowledged once the task's result is in the database. What cannot be read, and what
-was delivered too often, goes to a queue of its own, for a person to look at.
+A message is only the name of a row: a task of a job, or a question. It is published with a confirm,
+kept in a durable quorum queue, and acknowledged once the row's result is in the database. What
+cannot be read, and what was delivered too often, goes to a queue of its own, for a person to see.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 import aio_pika
 from aio_pika.abc import (
@@ -21,22 +22,20 @@ from aio_pika.abc import (
 )
 from aio_pika.exceptions import AMQPError, ChannelInvalidStateError
 from aiormq.exceptions import ChannelInvalidStateError as RawChannelInvalidStateError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ingestion.errors import BrokerError
-from ingestion.task_loop import Delivery
+from service.broker_message import TaskMessage, read_message
+from service.ending import end_tasks
+from service.errors import BrokerError, VouchError
+from service.inbox import Delivery, pause
 from service.logs import get_logger
-from storage.errors import StorageError
-from storage.job_outbox import JobOutbox
-from storage.job_queue import JobQueue
 
-_MOST_BYTES = 4096
 _DEADLINE_SECONDS = 10.0
 _BATCH = 100
 _AGAIN_AFTER_SECONDS = 120.0
 _DOWN = (AMQPError, ConnectionError, OSError, TimeoutError, RuntimeError)
 
 _logger = get_logger(__name__)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +59,6 @@ class BrokerNames:
     def dead_queue(self) -> str:
         """Where they wait for a person."""
         return f"{self.queue}.dead"
-
-
-class TaskMessage(BaseModel):
-    """The body of a message."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    version: int = Field(default=1, ge=1, le=1)
-    task_id: str = Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9:_-]+$")
-
-
-def read_message(body: bytes) -> TaskMessage:
-    """Return a message, checked.
-
-    Raises:
-        BrokerError: It is too long or not of this form.
-    """
-    if len(body) > _MOST_BYTES:
-        raise BrokerError(f"a message of {len(body)} bytes is over the {_MOST_BYTES} allowed")
-    try:
-        return TaskMessage.model_validate_json(body)
-    except ValidationError as error:
-        raise BrokerError(f"not a task: {error.errors()[0]['msg']}") from error
 
 
 class Broker:
@@ -180,27 +156,26 @@ async def _declare(
     return Broker(connection, exchange, queue)
 
 
-class BrokerInbox:
-    """Tasks from the broker.
+class BrokerInbox(Generic[T]):
+    """Items from the broker.
 
     Args:
         broker: The connection.
-        queue: Where the tasks' leases are.
-        worker: Who takes them.
+        claim: Takes the row a message names; None when there is nothing to do about it. Its
+            second argument says that the message was given to somebody who is gone.
     """
 
-    def __init__(self, broker: Broker, queue: JobQueue, worker: str) -> None:
+    def __init__(self, broker: Broker, claim: Callable[[str, bool], Awaitable[T | None]]) -> None:
         self._broker = broker
-        self._queue = queue
-        self._worker = worker
+        self._claim = claim
         self._arrived: asyncio.Queue[AbstractIncomingMessage] = asyncio.Queue()
 
     async def start(self) -> None:
         """Begin to receive, no more at a time than the prefetch allows."""
         await self._broker.queue.consume(self._arrived.put, timeout=_DEADLINE_SECONDS)
 
-    async def next(self) -> Delivery:
-        """Wait for a message that names a task to be done."""
+    async def next(self) -> Delivery[T]:
+        """Wait for a message that names something to be done."""
         while True:
             message = await self._arrived.get()
             try:
@@ -209,46 +184,95 @@ class BrokerInbox:
                 _logger.warning("message put aside", detail=str(error))
                 await _quietly(message, is_read=False)
                 continue
-            claim = await self._queue.claim_task(
-                task.task_id, self._worker, is_redelivered=bool(message.redelivered)
-            )
+            claim = await self._claim(task.task_id, bool(message.redelivered))
             if claim is not None:
                 return Delivery(claim, lambda m=message: _quietly(m, is_read=True))
             await _quietly(message, is_read=True)
 
 
+class Outbox(Protocol):
+    """Rows that the broker should have; every method may raise a ``VouchError``."""
+
+    async def unsent(self, *, limit: int, again_after_seconds: float) -> Sequence[str]:
+        """Return names of due rows that the broker does not have, or seems to have lost."""
+        ...
+
+    async def mark_sent(self, task_ids: Sequence[str]) -> None:
+        """Note that the broker has confirmed these."""
+        ...
+
+
 class Relay:
-    """Gives the outbox's tasks to the broker.
+    """Gives the outbox's rows to the broker.
 
     Args:
         outbox: What is to be sent.
         broker: Who takes it.
         poll_seconds: How often to look.
+        woken: Set by whoever adds a row in this process, so that it is sent at once.
     """
 
-    def __init__(self, outbox: JobOutbox, broker: Broker, *, poll_seconds: float) -> None:
+    def __init__(
+        self,
+        outbox: Outbox,
+        broker: Broker,
+        *,
+        poll_seconds: float,
+        woken: asyncio.Event | None = None,
+    ) -> None:
         self._outbox = outbox
         self._broker = broker
         self._poll_seconds = poll_seconds
+        self._woken = woken or asyncio.Event()
 
     async def run(self) -> None:
         """Send until cancelled; what the broker did not confirm is sent again."""
         while True:
+            self._woken.clear()
             try:
                 sent = await self._send()
-            except (BrokerError, StorageError) as error:
-                _logger.warning("tasks wait in the outbox", detail=str(error))
+            except VouchError as error:
+                _logger.warning("rows wait in the outbox", detail=str(error))
                 sent = 0
             if sent < _BATCH:
-                await asyncio.sleep(self._poll_seconds)
+                await pause(self._woken, self._poll_seconds)
 
     async def _send(self) -> int:
-        tasks = await self._outbox.unsent(limit=_BATCH, again_after_seconds=_AGAIN_AFTER_SECONDS)
-        for task in tasks:
-            await self._broker.publish(TaskMessage(task_id=task.id))
-        if tasks:
-            await self._outbox.mark_sent([task.id for task in tasks])
-        return len(tasks)
+        names = await self._outbox.unsent(limit=_BATCH, again_after_seconds=_AGAIN_AFTER_SECONDS)
+        for name in names:
+            await self._broker.publish(TaskMessage(task_id=name))
+        if names:
+            await self._outbox.mark_sent(names)
+        return len(names)
+
+
+@asynccontextmanager
+async def receive(
+    broker: Broker,
+    claim: Callable[[str, bool], Awaitable[T | None]],
+    outbox: Outbox,
+    *,
+    poll_seconds: float,
+    woken: asyncio.Event | None = None,
+) -> AsyncGenerator[BrokerInbox[T]]:
+    """Receive messages, and send the outbox's rows, during the block.
+
+    Args:
+        broker: The connection.
+        claim: As for ``BrokerInbox``.
+        outbox: What is sent.
+        poll_seconds: How often the outbox is looked at.
+        woken: As for ``Relay``.
+    """
+    inbox = BrokerInbox(broker, claim)
+    await inbox.start()
+    sending = asyncio.create_task(
+        Relay(outbox, broker, poll_seconds=poll_seconds, woken=woken).run()
+    )
+    try:
+        yield inbox
+    finally:
+        await end_tasks(sending)
 
 
 async def _quietly(message: AbstractIncomingMessage, *, is_read: bool) -> None:
