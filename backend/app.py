@@ -14,6 +14,8 @@ from backend.api import health as api_health
 from backend.api import ingestion as api_ingestion
 from backend.api import search as api_search
 from backend.api import tools as api_tools
+from backend.desk.report_shelf import FOLDER as REPORTS
+from backend.desk.report_shelf import ReportShelf
 from backend.desk.service import Desk
 from backend.door import PageDoor
 from backend.edge.admin import AdminRule
@@ -84,7 +86,8 @@ def create_app(settings: ApiSettings, opener: Opener = open_services) -> FastAPI
         roots=settings.job_roots,
         uploads=UploadFolder(settings.uploads_dir, limit_bytes=settings.upload_limit_bytes),
     )
-    app.state.pages = Pages(services=PageDoor(app), desk=Desk(app), templates=Templates())
+    shelf = ReportShelf(settings.data_dir / REPORTS)
+    app.state.pages = Pages(services=PageDoor(app), desk=Desk(app, shelf), templates=Templates())
     return app
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from datetime import datetime
 
 from fastapi import FastAPI, Request
 from pydantic import ValidationError
@@ -19,11 +20,12 @@ from knowledge.tools import KnowledgeTools
 from service.logs import get_logger
 from service.tokens import Claims
 from storage.ask_search import AskFilter, AskSearch
-from storage.asks import AskRecord
+from storage.asks import AskRecord, AskStore
 from storage.calibrations import CalibrationStore
 from storage.errors import StorageError
 from storage.feedback import FeedbackRecord, FeedbackStore
 
+_MOST_TURNS = 50
 _logger = get_logger(__name__)
 
 
@@ -44,6 +46,21 @@ class PageDoor:
     async def find(self, ask_id: str, request: Request) -> AskResponse | None:
         """Return a recorded answer that the sender of the request may see, or None."""
         return await self._services.find(ask_id, request)
+
+    async def earlier_turns(self, response: AskResponse, request: Request) -> Sequence[AskRecord]:
+        """Return the sender's own asks of the same conversation before this one, oldest first."""
+        if not response.conversation_id:
+            return ()
+        caller = identify(request)
+        try:
+            found = await AskStore(self._services.database).conversation(
+                response.conversation_id, caller=caller.name, limit=_MOST_TURNS
+            )
+        except StorageError as error:
+            _logger.warning("no earlier turns to show", detail=str(error))
+            return ()
+        asked_at = datetime.fromisoformat(response.created_at)
+        return [one for one in found if one.id != response.id and one.created_at <= asked_at]
 
     async def holdings(self, request: Request) -> Holdings:
         """Return what of the index the sender may see, its first page of sections with it."""

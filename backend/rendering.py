@@ -23,7 +23,6 @@ from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
-from markupsafe import Markup
 
 from backend.citing.links import host_of
 
@@ -77,17 +76,6 @@ def render_answer(
         allowed_classes={"a": {"cite"}, "span": {"unsupported"}},
         link_rel="noopener noreferrer nofollow",
     )
-
-
-def highlight(text: str, start: int, end: int) -> Markup:
-    """Return a passage as escaped text with the characters [start, end) marked.
-
-    A span outside the text, or an empty one, marks nothing.
-    """
-    if not 0 <= start < end <= len(text):
-        return Markup(escape(text))  # noqa: S704 - escaped on the spot
-    before, words, after = escape(text[:start]), escape(text[start:end]), escape(text[end:])
-    return Markup(f"{before}<mark>{words}</mark>{after}")  # noqa: S704 - escaped above
 
 
 def safe_link(address: str) -> str:

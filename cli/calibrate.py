@@ -15,6 +15,7 @@ from backend.verdict.calibration_artefact import CalibrationArtefact, Target
 from cli.console import err, out, print_json
 from cli.migrate import database_urls
 from cli.settings import UpSettings
+from cli.shelf import put_card, shelf
 from evals.calibration_report import promise
 from evals.drift import DriftReport
 from evals.errors import CalibrationRefusedError
@@ -51,10 +52,15 @@ def run_calibrate(
     with _named_blockers():
         made, written = asyncio.run(
             calibrate_served(
-                folder, IngestionSettings(), target, negatives_from=negatives_from, reports=reports
+                folder,
+                IngestionSettings(),
+                target,
+                negatives_from=negatives_from,
+                reports=shelf(reports),
             )
         )
     artefact = made.artefact
+    put_card(written, artefact.operating.model_dump(mode="json"))
     if export:
         write_artefact(artefact, export)
     if keep:

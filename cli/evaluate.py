@@ -14,6 +14,7 @@ from agent.settings import AgentSettings
 from backend.verdict.thresholds import default_threshold
 from cli.console import out, print_json
 from cli.ingest import ProgressLines
+from cli.shelf import put_card, shelf
 from evals.answers import AnswerSummary
 from evals.attacks import AttackSummary
 from evals.entry import Written, eval_retrieval, eval_sample, named_profiles
@@ -38,7 +39,7 @@ def run_sample(reports: Path | None, *, as_json: bool) -> None:
             eval_sample(
                 settings,
                 threshold_cosine=_threshold(settings),
-                reports=reports,
+                reports=shelf(reports),
                 progress=lines.show,
             )
         )
@@ -73,7 +74,7 @@ def run_retrieval(
                 split=split,
                 with_ladder=ablation,
                 with_questions=questions,
-                reports=reports,
+                reports=shelf(reports),
                 progress=lines.show,
             )
         )
@@ -106,7 +107,7 @@ def run_abstention(
                 negatives_from=negatives_from,
                 export=export,
                 with_questions=questions,
-                reports=reports,
+                reports=shelf(reports),
                 progress=lines.show,
             )
         )
@@ -119,7 +120,7 @@ def run_citations(folder: Path, split: Split, reports: Path | None, *, as_json: 
     Raises:
         EvalSetError: The set has no corpus, or yields no pairs of a class.
     """
-    summary, written = asyncio.run(eval_citations(folder, split=split, reports=reports))
+    summary, written = asyncio.run(eval_citations(folder, split=split, reports=shelf(reports)))
     _show(summary, written, as_json=as_json)
 
 
@@ -131,7 +132,9 @@ def run_answers(folder: Path, reports: Path | None, *, with_model: bool, as_json
         SettingsError: The model is wanted and none is configured.
     """
     with ProgressLines() as lines:
-        summary, written = asyncio.run(_answers(folder, reports, lines.show, with_model=with_model))
+        summary, written = asyncio.run(
+            _answers(folder, shelf(reports), lines.show, with_model=with_model)
+        )
     _show(summary, written, as_json=as_json)
 
 
@@ -186,7 +189,9 @@ def run_attacks(folder: Path, reports: Path | None, *, with_model: bool, as_json
         SettingsError: The model is wanted and none is configured.
     """
     with ProgressLines() as lines:
-        summary, written = asyncio.run(_attacks(folder, reports, lines.show, with_model=with_model))
+        summary, written = asyncio.run(
+            _attacks(folder, shelf(reports), lines.show, with_model=with_model)
+        )
     _show(summary, written, as_json=as_json)
 
 
@@ -218,6 +223,7 @@ def _threshold(settings: IngestionSettings) -> float:
 
 def _show(summary: BaseModel, written: Written | None, *, as_json: bool) -> None:
     body: dict[str, JsonValue] = summary.model_dump(mode="json")
+    put_card(written, body)
     if as_json:
         print_json(body)
         return

@@ -236,7 +236,9 @@ def calibrate(
         typer.Option(help="A set about other matters, whose questions are unanswerable here."),
     ] = None,
     export: Annotated[Path | None, typer.Option(help="Also write the artefact here.")] = None,
-    reports: Annotated[Path | None, typer.Option(help="Folder for the reports.")] = None,
+    reports: Annotated[
+        Path | None, typer.Option(help="Folder for the reports; default: the data folder.")
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Fit and report, but keep nothing.")
     ] = False,

@@ -11,7 +11,10 @@ from cli.failures import report_failures
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Reports = Annotated[
-    Path | None, typer.Option(help="Folder for a Markdown and an HTML report with plots.")
+    Path | None,
+    typer.Option(
+        help="Folder for a Markdown and an HTML report with plots; default: the data folder."
+    ),
 ]
 Half = Annotated[Literal["all", "dev", "test"], typer.Option(help="Half of the questions.")]
 WithModel = Annotated[

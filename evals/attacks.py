@@ -20,7 +20,9 @@ from agent.extractive import ExtractiveAgent
 from backend.citing.citations import CitedAnswer, cite
 from backend.citing.injection import find_injections
 from backend.citing.links import hosts_of
-from backend.rendering import highlight, render_answer
+from backend.pages.passage import show_passage
+from backend.pages.reading import Mark
+from backend.rendering import render_answer
 from evals.active_content import active_content
 from evals.attack_set import AttackSet, PoisonedDocument, load_attacks
 from evals.engine_tools import EngineTools
@@ -218,7 +220,7 @@ def _names(canary: str, text: str) -> bool:
 
 def _html(outcome: AgentOutcome, answer: CitedAnswer | None) -> list[str]:
     """Render the answer and every passage that the page would show."""
-    pieces = [str(highlight(item.text, 0, len(item.text))) for item in outcome.evidence]
+    pieces = [str(show_passage(item.text, [Mark(0, len(item.text))])) for item in outcome.evidence]
     if answer is not None:
         hosts = hosts_of(item.source_url for item in outcome.evidence)
         numbers = [each.number for each in answer.citations]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -20,7 +21,7 @@ from evals.abstention_report import abstention_report
 from evals.calibrate import Calibration, calibrate
 from evals.calibration_report import calibration_report
 from evals.drift import DriftReport, check_drift
-from evals.entry import DEFAULT_PROFILES, Written, with_corpus, write
+from evals.entry import DEFAULT_PROFILES, Written, write
 from evals.errors import EvalSetError
 from evals.kept import changed_share, keep_artefact, live_signals, note_check, read_in_force
 from evals.near_miss import near_miss_part
@@ -35,7 +36,7 @@ from evals.observations import Observation, observe, observe_set
 from evals.scratch import Scratch, open_scratch, silent
 from evals.served import open_served
 from evals.sets import EvalSet, Question, load_set
-from evals.workbench import open_workbench
+from evals.workbench import Workbench, open_workbench
 from ingestion.report import Progress
 from ingestion.settings import IngestionSettings
 from storage.database import Database
@@ -58,8 +59,10 @@ async def eval_abstention(
 ) -> tuple[AbstentionSummary, Written | None]:
     """Measure what the guard refuses, cross-validated or with an artefact made elsewhere.
 
+    A set without a corpus, such as labelled records, is asked of the index in force.
+
     Args:
-        folder: Holds a corpus, answerable and unanswerable questions.
+        folder: Holds answerable and unanswerable questions, and the corpus they are about.
         settings: Where the data is and how documents are cut.
         calibration: An artefact, used unchanged; None cross-validates.
         threshold_cosine: The fixed default, for comparison.
@@ -72,12 +75,13 @@ async def eval_abstention(
     Raises:
         EvalSetError: The folder is no labelled set, or the artefact cannot be read.
         CalibrationRefusedError: An artefact is wanted and the set gives none.
+        IndexUnavailableError: The set has no corpus, and nothing is published.
     """
-    eval_set = with_corpus(load_set(folder))
+    eval_set = load_set(folder)
     artefact = read_artefact(calibration) if calibration else None
     async with (
         open_workbench(settings) as bench,
-        open_scratch(eval_set, bench, profiles=DEFAULT_PROFILES, progress=progress) as scratch,
+        _open(eval_set, settings, bench, progress) as scratch,
     ):
         observations = (
             *await observe_set(scratch, eval_set),
@@ -101,6 +105,15 @@ async def eval_abstention(
             await asyncio.to_thread(write_artefact, made.artefact, export)
     report = abstention_report(eval_set.name, results, notes, with_questions=with_questions)
     return next(iter(results.values())).summary(), await write(report, reports)
+
+
+def _open(
+    eval_set: EvalSet, settings: IngestionSettings, bench: Workbench, progress: Progress
+) -> AbstractAsyncContextManager[Scratch]:
+    """Open an index of the set's own corpus, or the one in force when it brings none."""
+    if not eval_set.sections:
+        return open_served(settings, bench, DEFAULT_PROFILES)
+    return open_scratch(eval_set, bench, profiles=DEFAULT_PROFILES, progress=progress)
 
 
 async def calibrate_served(

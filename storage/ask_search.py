@@ -25,6 +25,7 @@ class AskFilter:
         fidelity: Verdict on the evidence.
         support_below: Lowest support of a citation under this share, in [0, 1].
         thumb: The newest feedback, ``up`` or ``down``.
+        since: Only asks made at this moment or later.
         before: Only asks made before this moment.
     """
 
@@ -35,6 +36,7 @@ class AskFilter:
     model: str = ""
     support_below: float | None = None
     thumb: str = ""
+    since: datetime | None = None
     before: datetime | None = None
 
 
@@ -104,6 +106,8 @@ def _conditions(wanted: AskFilter) -> list[ColumnElement[bool]]:
             conditions.append(col(column) == value)
     if wanted.support_below is not None:
         conditions.append(col(AskRecord.lowest_support) < wanted.support_below)
+    if wanted.since is not None:
+        conditions.append(col(AskRecord.created_at) >= wanted.since)
     if wanted.before is not None:
         conditions.append(col(AskRecord.created_at) < wanted.before)
     if wanted.thumb:

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 
 from fastapi import FastAPI, Request
+from pydantic import ValidationError
 
+from backend.desk.ports import KeptCalibration
+from backend.desk.report_shelf import ReportCard, ReportShelf
 from backend.errors import UnknownAskError
+from backend.intake.contract import BuildView
+from backend.intake.desk import DeskRules, IngestionDesk
 from backend.services import Services, identify
-from backend.verdict.guard import Rule
+from backend.verdict.calibration_artefact import CalibrationArtefact
+from backend.verdict.rules import RuleInForce
+from service.logs import get_logger
+from storage.ask_figures import AskFigures, read_figures
 from storage.ask_search import AskFilter, AskSearch
 from storage.asks import AskRecord
+from storage.calibrations import CalibrationStore
 from storage.labels import LabelledAsk, LabelRecord, LabelStore
 
 MOST_RECORDS = 300
 _EMBED_BATCH = 32
+_MOST_FIGURES = 50_000
+_logger = get_logger(__name__)
 
 
 class Desk:
@@ -22,10 +35,12 @@ class Desk:
 
     Args:
         app: Its state holds the services once it runs.
+        shelf: Reports of evaluations and calibrations.
     """
 
-    def __init__(self, app: FastAPI) -> None:
+    def __init__(self, app: FastAPI, shelf: ReportShelf) -> None:
         self._app = app
+        self._shelf = shelf
 
     async def label_of(self, ask_id: str) -> LabelRecord | None:
         """Return the label of an ask, or None."""
@@ -62,10 +77,44 @@ class Desk:
             vectors += found.vectors
         return vectors
 
-    async def rule(self) -> Rule:
+    async def rule(self) -> RuleInForce:
         """Return the rule the guard follows on the index in force."""
         index = await self._services.index.current()
-        return (await self._services.rules.rule_for(index)).rule
+        return await self._services.rules.rule_for(index)
+
+    async def calibrations(self) -> Sequence[KeptCalibration]:
+        """Return every kept calibration that this version understands, newest first."""
+        kept: list[KeptCalibration] = []
+        for record in await CalibrationStore(self._services.database).all():
+            try:
+                artefact = CalibrationArtefact.model_validate(record.artefact)
+            except ValidationError as error:
+                _logger.warning("a calibration is left out", id=record.id, detail=str(error))
+                continue
+            kept.append(KeptCalibration(record.id, record.created_at, record.is_active, artefact))
+        return kept
+
+    async def figures(self, since: datetime, request: Request) -> Sequence[AskFigures]:
+        """Return the figures of recorded asks that the sender may see, newest first."""
+        return await read_figures(
+            self._services.database,
+            since=since,
+            limit=_MOST_FIGURES,
+            may_read=identify(request).may_read,
+        )
+
+    async def builds(self) -> Sequence[BuildView]:
+        """Return every complete build, newest first."""
+        rules: DeskRules = self._app.state.desk_rules
+        return await IngestionDesk(self._services.database, rules).builds()
+
+    async def reports(self) -> Sequence[ReportCard]:
+        """Return the reports of evaluations and calibrations, newest first."""
+        return await asyncio.to_thread(self._shelf.cards)
+
+    async def report(self, name: str) -> str | None:
+        """Return a report as HTML, or None when there is none of that name."""
+        return await asyncio.to_thread(self._shelf.page, name)
 
     @property
     def _services(self) -> Services:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from backend.asking.overall import PartVerdict, overall_verdict
 from backend.desk.labelled_set import is_answerable
-from backend.verdict.guard import CalibratedRule, FixedRule, Rule, judge
+from backend.verdict.guard import CalibratedRule, FixedRule, Rule, compared_number, judge
 from knowledge.contracts import SearchResult
 from storage.asks import AskRecord
 
@@ -40,7 +40,7 @@ class Rejudged:
     """One ask under another rule.
 
     Attributes:
-        number: What is compared with the threshold; None when nothing was found.
+        number: What is compared with the threshold; None when no threshold lets it pass.
     """
 
     ask: PastAsk
@@ -124,6 +124,7 @@ def curve(rejudged: Sequence[Rejudged]) -> tuple[Rates, ...]:
 
 def _rejudge(ask: PastAsk, rule: Rule) -> Rejudged:
     parts = [PartVerdict(text, found, judge(found.signals, rule)) for text, found in ask.searches]
-    guard = overall_verdict(parts)
-    number = guard.best_cosine if isinstance(rule, FixedRule) else guard.probability
-    return Rejudged(ask, guard.passed, number)
+    # Any part that passes lets the whole pass, so the largest number decides.
+    numbers = [compared_number(found.signals, rule) for _, found in ask.searches]
+    number = max((one for one in numbers if one is not None), default=None)
+    return Rejudged(ask, overall_verdict(parts).passed, number)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, get_args
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from backend.contract import AbstentionReason, AskResponse, FidelityVerdict, Status
 from backend.desk.labelled_set import LABELS
 from backend.pages.candidates import candidate_table
 from backend.pages.context import Pages, PagesHere
 from backend.pages.problem import respond_problem
-from backend.pages.view import view_answer
+from backend.pages.views import view_for
 from backend.problems import Problem
 from knowledge.errors import KnowledgeError
 from storage.ask_search import AskFilter
@@ -40,7 +40,18 @@ class HistoryQuery(BaseModel):
     model: str = Field(default="", max_length=200)
     thumb: str = Field(default="", max_length=4)
     support: str = Field(default="", max_length=4)
+    since: date | None = None
+    until: date | None = None
     before: datetime | None = None
+
+    @field_validator("since", "until", mode="before")
+    @classmethod
+    def _read_day(cls, value: object) -> date | None:
+        """Take a day, and nothing for what is none: an empty field of the form is sent, too."""
+        try:
+            return date.fromisoformat(str(value))
+        except ValueError:
+            return None
 
     def to_filter(self) -> AskFilter:
         """Return what the records are searched by."""
@@ -52,12 +63,13 @@ class HistoryQuery(BaseModel):
             model=self.model,
             support_below=LOW_SUPPORT if self.support == "low" else None,
             thumb=self.thumb,
-            before=self.before,
+            since=_start_of(self.since),
+            before=self.before or _start_of(self.until and self.until + timedelta(days=1)),
         )
 
     def earlier_than(self, moment: datetime) -> str:
         """Return the address of the next page."""
-        fields = self.model_dump(exclude={"before"}, exclude_defaults=True)
+        fields = self.model_dump(mode="json", exclude={"before"}, exclude_defaults=True)
         return "/history?" + urlencode({**fields, "before": moment.isoformat()})
 
 
@@ -135,8 +147,12 @@ async def show_trace(request: Request, pages: PagesHere, ask_id: str) -> HTMLRes
         candidates=[candidate_table(part) for part in record.searches],
         labels=LABELS,
         label=await pages.desk.label_of(ask_id),
-        view=view_answer(response, str(request.base_url), await pages.services.spread()),
+        view=await view_for(pages, request, response),
     )
+
+
+def _start_of(day: date | None) -> datetime | None:
+    return datetime.combine(day, time.min, UTC) if day else None
 
 
 def _named(pages: Pages, section: str, values: Sequence[str]) -> list[tuple[str, str]]:

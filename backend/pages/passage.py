@@ -7,38 +7,42 @@ from itertools import pairwise
 
 from markupsafe import Markup, escape
 
-from backend.contract import Span
+from backend.pages.reading import Mark, flow
 from knowledge.packing import Stretch
 
 
 def show_passage(
-    text: str, *, mark: Span | None = None, given: Sequence[Stretch] | None = None
+    text: str, marks: Sequence[Mark] = (), *, given: Sequence[Stretch] | None = None
 ) -> Markup:
-    """Return a passage as escaped text.
+    """Return a passage as escaped text, the lines of its paragraphs joined.
 
     Args:
         text: The passage as stored.
-        mark: Characters that support the answer; one outside the text marks nothing.
+        marks: Characters that support the answer, in any order; they may overlap, and one outside
+            the text marks nothing.
         given: Characters that were put before the agent, the rest is shown as cut away; None: all.
     """
-    marked = (mark.start, mark.end) if mark and 0 <= mark.start < mark.end <= len(text) else (0, 0)
+    marked = [mark for mark in marks if 0 <= mark.start < mark.end <= len(text)]
     kept = [(0, len(text))] if given is None else [(each.start, each.end) for each in given]
-    edges = sorted({0, len(text), *marked, *(edge for span in kept for edge in span)})
+    edges = {0, len(text), *(edge for span in kept for edge in span)}
+    edges.update(edge for mark in marked for edge in (mark.start, mark.end))
+    shown = flow(text)
     pieces = [
         _piece(
-            text[start:end],
+            "".join(shown[start:end]),
+            [mark for mark in marked if mark.start <= start and end <= mark.end],
             is_cut=not any(left <= start and end <= right for left, right in kept),
-            is_marked=marked[0] <= start and end <= marked[1],
         )
-        for start, end in pairwise(edges)
+        for start, end in pairwise(sorted(edges))
         if end <= len(text)
     ]
     return Markup("").join(pieces)
 
 
-def _piece(text: str, *, is_cut: bool, is_marked: bool) -> Markup:
-    if is_cut and text.strip():
-        return Markup('<del class="cut">{}</del>').format(text)
-    if is_marked:
-        return Markup("<mark>{}</mark>").format(text)
-    return Markup(escape(text))  # noqa: S704 - escaped on the spot
+def _piece(words: str, marks: Sequence[Mark], *, is_cut: bool) -> Markup:
+    if is_cut and words.strip():
+        return Markup('<del class="cut">{}</del>').format(words)
+    if not marks:
+        return escape(words)
+    markers = " ".join(str(place) for place in sorted({p for m in marks for p in m.markers}))
+    return Markup('<mark data-markers="{}">{}</mark>').format(markers, words)

@@ -56,6 +56,10 @@ class PageServices(Protocol):
         """Return a recorded answer that the sender of the request may see, or None."""
         ...
 
+    async def earlier_turns(self, response: AskResponse, request: Request) -> Sequence[AskRecord]:
+        """Return the sender's own asks of the same conversation before this one, oldest first."""
+        ...
+
     async def holdings(self, request: Request) -> Holdings:
         """Return what of the index the sender may see."""
         ...

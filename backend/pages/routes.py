@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable
 from contextlib import aclosing
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Query, Request
@@ -16,7 +17,9 @@ from backend.events import Done
 from backend.pages import desk as pages_desk
 from backend.pages import feedback as pages_feedback
 from backend.pages import history as pages_history
+from backend.pages import quality as pages_quality
 from backend.pages import source as pages_source
+from backend.pages import what_if as pages_what_if
 from backend.pages.context import Pages, PagesHere
 from backend.pages.ports import Holdings
 from backend.pages.problem import render_problem, respond_problem
@@ -27,7 +30,7 @@ from backend.pages.questions import (
     propose_questions,
 )
 from backend.pages.stream import stream_fragments
-from backend.pages.view import AnswerView, view_answer
+from backend.pages.views import view_for
 from backend.problems import Problem, describe_error, problem_headers
 from knowledge.errors import KnowledgeError
 from service.errors import VouchError
@@ -38,6 +41,8 @@ router.include_router(pages_source.router)
 router.include_router(pages_feedback.router)
 router.include_router(pages_history.router)
 router.include_router(pages_desk.router)
+router.include_router(pages_quality.router)
+router.include_router(pages_what_if.router)
 
 _STATIC_CACHE = "public, max-age=31536000, immutable"
 _logger = get_logger(__name__)
@@ -99,8 +104,7 @@ async def ask_streaming(
         return
     try:
         events = pages.services.ask(body, request)
-        spread = await pages.services.spread()
-        pieces = stream_fragments(pages.templates, events, str(request.base_url), spread)
+        pieces = stream_fragments(pages.templates, events, partial(view_for, pages, request))
         async with aclosing(pieces):
             async for piece in pieces:
                 yield ServerSentEvent(raw_data=piece)
@@ -170,7 +174,6 @@ async def _respond_ask(
     headers: dict[str, str] | None = None,
 ) -> HTMLResponse:
     holdings = await _holdings(request, pages)
-    base_url = str(request.base_url)
     extra = dict(headers or {})
     if response is not None:
         extra["content-location"] = f"/a/{response.id}"
@@ -182,15 +185,9 @@ async def _respond_ask(
         form=form,
         holdings=holdings,
         questions=propose_questions(pages.templates.texts, holdings or Holdings({})),
-        view=await _view(pages, response, base_url),
+        view=await view_for(pages, request, response) if response else None,
         problem_html=problem_html,
     )
-
-
-async def _view(pages: Pages, response: AskResponse | None, base_url: str) -> AnswerView | None:
-    if response is None:
-        return None
-    return view_answer(response, base_url, await pages.services.spread())
 
 
 async def _holdings(request: Request, pages: Pages) -> Holdings | None:

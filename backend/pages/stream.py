@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from backend.contract import GuardView
+from backend.contract import AskResponse, GuardView
 from backend.events import (
     AnswerDrafted,
     Condensed,
@@ -15,9 +15,8 @@ from backend.events import (
     StageEvent,
     VerdictReached,
 )
-from backend.pages.ports import Spread
 from backend.pages.templates import Templates
-from backend.pages.view import view_answer
+from backend.pages.view import AnswerView
 from knowledge.contracts import SearchHit
 
 
@@ -57,24 +56,24 @@ def advance(progress: Progress, event: StageEvent) -> Progress:
 async def stream_fragments(
     templates: Templates,
     events: AsyncGenerator[StageEvent],
-    base_url: str,
-    spread: Spread | None = None,
+    view_of: Callable[[AskResponse], Awaitable[AnswerView]],
+    answer: str = "_answer.html",
 ) -> AsyncGenerator[str]:
     """Yield one piece of HTML for each stage, the last one being the whole answer.
 
     Args:
         templates: The page templates.
         events: The stages of one ask, in order.
-        base_url: Address the page was reached at.
-        spread: Labelled questions to show this one among.
+        view_of: Arranges the response for its page.
+        answer: Template of the last piece.
     """
     progress = Progress()
     yield templates.render("_progress.html", progress=progress)
     async with aclosing(events):
         async for event in events:
             if isinstance(event, Done):
-                view = view_answer(event.response, base_url, spread)
-                yield templates.render("_answer.html", view=view)
+                view = await view_of(event.response)
+                yield templates.render(answer, view=view)
                 return
             progress = advance(progress, event)
             yield templates.render("_progress.html", progress=progress)

@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FRONTEND = ROOT / "frontend"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 _MILLISECONDS = 1000
+_HOUR_MINUTES = 60
+_DAY_MINUTES = 24 * 60
 FEEDBACK_REASONS = (
     "wrong",
     "incomplete",
@@ -70,11 +72,14 @@ class Templates:
             "has_htmx": (frontend / "static" / "vendor" / "htmx.min.js").is_file(),
         }
         self._environment.globals.update(cast("dict[str, type]", shared))
+        # The engine types its filters by those it brings along.
+        cast("dict[str, object]", self._environment.filters)["age"] = self._tell_age
         self._environment.filters.update(
             number=format_number,
             duration=format_duration,
             moment=format_moment,
             degraded_name=self._name_degraded,
+            share=format_share,
         )
 
     def asset(self, name: str) -> str:
@@ -83,6 +88,16 @@ class Templates:
 
     def _name_degraded(self, name: str) -> str:
         return self.texts.either(f"degraded.names.{name}", name)
+
+    def _tell_age(self, moment: datetime | str, now: datetime) -> str:
+        """Return how long ago something was, in its largest unit."""
+        parsed = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+        minutes = max(int((now - parsed).total_seconds() // 60), 0)
+        if minutes < _HOUR_MINUTES:
+            return self.texts("quality.ages.minutes", count=minutes)
+        if minutes < 2 * _DAY_MINUTES:
+            return self.texts("quality.ages.hours", count=minutes // _HOUR_MINUTES)
+        return self.texts("quality.ages.days", count=minutes // _DAY_MINUTES)
 
     def render(self, name: str, **fields: object) -> str:
         """Return a template filled in."""
@@ -117,6 +132,11 @@ def in_whole_blocks(html: str) -> str:
 def format_number(number: float | None, digits: int = 3) -> str:
     """Return a number to a fixed count of decimals; a dash when there is none."""
     return "–" if number is None else f"{number:.{digits}f}"
+
+
+def format_share(share: float | None) -> str:
+    """Return a share of countable things as a percentage; a dash when there are none."""
+    return "–" if share is None else f"{share:.1%}".replace(".0%", "%")
 
 
 def format_duration(milliseconds: float) -> str:

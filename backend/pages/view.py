@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
@@ -14,6 +12,8 @@ from backend.contract import AskResponse, Citation, RetrievedChunk
 from backend.pages.chart import SpreadChart, VerdictChart, draw_spread, draw_verdict
 from backend.pages.passage import show_passage
 from backend.pages.ports import Spread
+from backend.pages.reading import marks_of, to_the_end
+from backend.pages.share import make_curl, make_markdown, trail_of
 from backend.rendering import local_path, render_answer, safe_link
 
 
@@ -28,6 +28,7 @@ class PassageView:
         link: Address of the original, empty when it is nothing to click on.
         place: What is shown of an address that is no link: a local file's source and path.
         trail: Title and headings, outermost first, without repetition.
+        quote: The words of the passage that carry the answer best; empty when it is not cited.
     """
 
     anchor: str
@@ -37,6 +38,17 @@ class PassageView:
     link: str
     place: str
     trail: tuple[str, ...]
+    quote: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One question of a conversation before the one that is shown."""
+
+    ask_id: str
+    question: str
+    answer: str
+    status: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +66,7 @@ class AnswerView:
     spread_chart: SpreadChart | None
     curl: str
     markdown: str
+    turns: tuple[Turn, ...] = ()
 
     @property
     def passages(self) -> tuple[PassageView, ...]:
@@ -61,22 +74,31 @@ class AnswerView:
         return (*self.cited, *self.read, *self.unread)
 
 
-def view_answer(response: AskResponse, base_url: str, spread: Spread | None = None) -> AnswerView:
+def view_answer(
+    response: AskResponse,
+    base_url: str,
+    spread: Spread | None = None,
+    turns: Sequence[Turn] = (),
+) -> AnswerView:
     """Arrange one response for its page.
 
     Args:
         response: What the service answered or recorded.
         base_url: Address the page was reached at, for the commands to copy.
         spread: Labelled questions to show this one among; None for none.
+        turns: The conversation before it, oldest first.
     """
     chunks = {chunk.chunk_id: chunk for chunk in response.retrieved_chunks}
     cited_ids = {citation.chunk_id for citation in response.citations}
     others = [chunk for chunk in response.retrieved_chunks if chunk.chunk_id not in cited_ids]
+    if response.status != "answered":
+        # Nothing was used: what matters of these passages is how near they came.
+        others.sort(key=lambda chunk: -chunk.cosine)
     unsupported = _unsupported(response)
     return AnswerView(
         response=response,
         answer_html=_answer_html(response, unsupported),
-        cited=tuple(_cited(citation, chunks) for citation in response.citations),
+        cited=tuple(_cited(response, citation, chunks) for citation in response.citations),
         read=tuple(_other(chunk) for chunk in others if chunk.read_by_agent),
         unread=tuple(_other(chunk) for chunk in others if not chunk.read_by_agent),
         unsupported_count=len(unsupported),
@@ -85,6 +107,7 @@ def view_answer(response: AskResponse, base_url: str, spread: Spread | None = No
         spread_chart=_spread_chart(response, spread),
         curl=make_curl(response, base_url),
         markdown=make_markdown(response, base_url),
+        turns=tuple(turns),
     )
 
 
@@ -100,7 +123,8 @@ def _spread_chart(response: AskResponse, spread: Spread | None) -> SpreadChart |
     best = response.guard.best_cosine
     if spread is None or best is None or spread.embedding_model != response.index.embedding_model:
         return None
-    return draw_spread(best, spread.answerable, spread.unanswerable)
+    threshold = response.guard.threshold if response.guard.threshold_kind == "cosine" else None
+    return draw_spread(best, spread.answerable, spread.unanswerable, threshold)
 
 
 def _answer_html(response: AskResponse, unsupported: tuple[str, ...]) -> Markup:
@@ -125,14 +149,17 @@ def _unsupported(response: AskResponse) -> tuple[str, ...]:
     )
 
 
-def _cited(citation: Citation, chunks: dict[str, RetrievedChunk]) -> PassageView:
+def _cited(
+    response: AskResponse, citation: Citation, chunks: dict[str, RetrievedChunk]
+) -> PassageView:
     chunk = chunks.get(citation.chunk_id)
     if chunk is None:
         text = escape(citation.quote)
-        trail = _trail(citation.title, "", citation.section_heading)
+        trail = trail_of(citation.title, "", citation.section_heading)
     else:
-        text = show_passage(chunk.text, mark=citation.span, given=chunk.given)
-        trail = _trail(chunk.title, chunk.parent_heading, chunk.section_heading)
+        marks = marks_of(response, chunk, citation.number)
+        text = show_passage(chunk.text, marks, given=chunk.given)
+        trail = trail_of(chunk.title, chunk.parent_heading, chunk.section_heading)
     return PassageView(
         anchor=f"c-{citation.number}",
         chunk=chunk,
@@ -141,7 +168,14 @@ def _cited(citation: Citation, chunks: dict[str, RetrievedChunk]) -> PassageView
         link=safe_link(citation.source_url),
         place=local_path(citation.source_url) or citation.source_url,
         trail=trail,
+        quote=_quote(citation, chunk),
     )
+
+
+def _quote(citation: Citation, chunk: RetrievedChunk | None) -> str:
+    if chunk is None or citation.span is None:
+        return citation.quote
+    return chunk.text[citation.span.start : to_the_end(chunk.text, citation.span.end)]
 
 
 def _other(chunk: RetrievedChunk) -> PassageView:
@@ -152,38 +186,5 @@ def _other(chunk: RetrievedChunk) -> PassageView:
         text=show_passage(chunk.text, given=chunk.given),
         link=safe_link(chunk.source_url),
         place=local_path(chunk.source_url) or chunk.source_url,
-        trail=_trail(chunk.title, chunk.parent_heading, chunk.section_heading),
+        trail=trail_of(chunk.title, chunk.parent_heading, chunk.section_heading),
     )
-
-
-def _trail(*parts: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
-
-
-def make_curl(response: AskResponse, base_url: str) -> str:
-    """Return a command that asks the same question again."""
-    body = json.dumps({"question": response.question}, ensure_ascii=False)
-    return (
-        f"curl -s {shlex.quote(base_url.rstrip('/') + '/ask')} "
-        f"-H 'content-type: application/json' -d {shlex.quote(body)}"
-    )
-
-
-def make_markdown(response: AskResponse, base_url: str) -> str:
-    """Return question, answer and references as Markdown to paste elsewhere.
-
-    A reference to a local file names its path and leads to the passage in these pages.
-    """
-    lines = [f"**{response.question}**", "", response.answer]
-    if response.citations:
-        here = base_url.rstrip("/")
-        lines += ["", *(_reference(citation, here) for citation in response.citations)]
-    return "\n".join(lines) + "\n"
-
-
-def _reference(citation: Citation, here: str) -> str:
-    heading = ", ".join(_trail(citation.title, citation.section_heading))
-    link, path = safe_link(citation.source_url), local_path(citation.source_url)
-    if path:
-        heading, link = f"{heading} ({path})", f"{here}/sources/{quote(citation.chunk_id, safe='')}"
-    return f"[{citation.number}] {heading}" + (f" <{link}>" if link else "")

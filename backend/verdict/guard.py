@@ -60,6 +60,23 @@ def judge(signals: Signals, rule: Rule) -> GuardView:
     return _judge_calibrated(signals, signals.best_cosine, rule)
 
 
+def compared_number(signals: Signals, rule: Rule) -> float | None:
+    """Return the number that ``judge`` compares with a rule's threshold.
+
+    Returns:
+        A cosine or a probability; None when no threshold could let the evidence pass, because
+        nothing was found or a floor is not reached.
+    """
+    if signals.best_cosine is None or signals.hit_count == 0:
+        return None
+    earned = _earned_cosine(signals, signals.best_cosine)
+    if isinstance(rule, FixedRule):
+        return earned
+    if rule.floor_cosine is not None and earned < rule.floor_cosine:
+        return None
+    return estimate(rule.artefact, _earned(signals)).probability
+
+
 def _judge_nothing(signals: Signals, rule: Rule) -> GuardView:
     is_fixed = isinstance(rule, FixedRule)
     return GuardView(

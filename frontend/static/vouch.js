@@ -43,6 +43,15 @@ async function copy(button) {
   setTimeout(() => { button.textContent = label; }, 2000);
 }
 
+// The words that carry the sentence of this very marker; of a link in the list, the first ones.
+function markOf(link, passage) {
+  const place = [...document.querySelectorAll("#answer a.cite")].indexOf(link);
+  const marks = [...passage.querySelectorAll("mark")];
+  const own = marks.filter((mark) => (mark.dataset.markers ?? "").split(" ").includes(String(place)));
+  marks.forEach((mark) => mark.classList.toggle("on", own.includes(mark)));
+  return own[0] ?? marks[0];
+}
+
 // Brings a cited passage into view beside the answer, without moving the answer away.
 function openPassage(link) {
   const passage = document.getElementById(decodeURIComponent(link.hash.slice(1)));
@@ -50,7 +59,7 @@ function openPassage(link) {
   document.querySelectorAll(".passage.current").forEach((other) => other.classList.remove("current"));
   passage.classList.add("current");
   if (passage.tagName === "DETAILS") passage.open = true;
-  const mark = passage.querySelector("mark");
+  const mark = markOf(link, passage);
   passage.focus({ preventScroll: true });
   passage.scrollIntoView({ block: "nearest" });
   if (mark) mark.scrollIntoView({ block: "nearest" });
@@ -102,8 +111,41 @@ document.addEventListener("click", (event) => {
   if (link && openPassage(link)) event.preventDefault();
 });
 
+// Through the steps of a record, one at a time; Escape shows all of them again.
+function followStep(key) {
+  const links = [...document.querySelectorAll("[data-step]")];
+  if (!links.length) return false;
+  const here = links.findIndex((link) => link.hash === location.hash);
+  if (key === "Escape") {
+    if (here < 0) return false;
+    location.hash = "content";
+    return true;
+  }
+  const next = links[key === "ArrowRight" ? here + 1 : Math.max(here - 1, 0)];
+  if (next) location.hash = next.hash;
+  return true;
+}
+
+function showStep() {
+  document.querySelectorAll("[data-step]").forEach((link) => {
+    if (link.hash === location.hash) link.setAttribute("aria-current", "step");
+    else link.removeAttribute("aria-current");
+  });
+  const step = location.hash && document.querySelector(`.step${location.hash}`);
+  if (!step) return;
+  step.tabIndex = -1;
+  step.focus({ preventScroll: true });
+  document.querySelector(".follow")?.scrollIntoView({ block: "start" });
+  say(step.querySelector("h2")?.textContent);
+}
+
 document.addEventListener("keydown", (event) => {
   const box = event.target;
+  const isTyping = /INPUT|TEXTAREA|SELECT/.test(box.tagName) || box.isContentEditable;
+  if (!isTyping && !event.altKey && !event.ctrlKey && !event.metaKey &&
+      ["ArrowLeft", "ArrowRight", "Escape"].includes(event.key) && followStep(event.key)) {
+    event.preventDefault();
+  }
   if (box.id === "question" && event.key === "Enter" && !event.shiftKey && !event.isComposing) {
     event.preventDefault();
     askForm().requestSubmit();
@@ -146,5 +188,7 @@ document.addEventListener("htmx:sse:error", showOffline);
 addEventListener("popstate", () => {
   if (location.pathname + location.search !== path) location.reload();
 });
+addEventListener("hashchange", showStep);
+if (location.hash.length > 1 && document.querySelector(".follow")) showStep();
 
 unhide(document);

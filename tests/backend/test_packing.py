@@ -7,8 +7,9 @@ from dataclasses import replace
 from agent.contract import AgentOutcome, AgentTask, Evidence, Packing
 from backend.caller import ANONYMOUS
 from backend.citing.citations import cite
-from backend.contract import AskRequest, Span
+from backend.contract import AskRequest
 from backend.pages.passage import show_passage
+from backend.pages.reading import Mark
 from knowledge.contracts import FilteredHit, SearchResult
 from knowledge.packing import FittedPassage, FittedPassages, StageEntry, Stretch
 from knowledge.tools import KnowledgeTools
@@ -116,10 +117,10 @@ async def test_a_claim_that_only_the_whole_passage_bears_out_is_unproven_and_nam
 
 def test_the_passage_is_shown_whole_with_what_was_cut_away_struck_out() -> None:
     given = [Stretch(start=KEPT[0][0], end=KEPT[0][1])]
-    mark = Span(start=KEPT[0][0] + 4, end=KEPT[0][0] + 8)
-    assert show_passage(WHOLE, mark=mark, given=given) == (
-        '<del class="cut">Nobody remembers why. </del>The <mark>page</mark> uses port 8000.'
+    marks = [Mark(KEPT[0][0] + 4, KEPT[0][0] + 8, (0,))]
+    assert show_passage(WHOLE, marks, given=given) == (
+        '<del class="cut">Nobody remembers why. </del>The <mark data-markers="0">page</mark> uses port 8000.'
         '<del class="cut"> That is all.</del>'
     )
     assert show_passage("<b>", given=[]) == '<del class="cut">&lt;b&gt;</del>'
-    assert show_passage("<b>", mark=Span(start=2, end=9)) == "&lt;b&gt;"
+    assert show_passage("<b>", [Mark(2, 9)]) == "&lt;b&gt;"

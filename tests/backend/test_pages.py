@@ -17,10 +17,11 @@ from backend.pages.glossary import Glossary
 from backend.pages.history import HistoryQuery
 from backend.pages.ports import Holdings, Spread
 from backend.pages.questions import QuestionForm, propose_questions
+from backend.pages.share import make_curl, make_markdown
 from backend.pages.source import overlap, read_context
 from backend.pages.templates import FRONTEND, GLOSSARY, Templates, format_duration, in_whole_blocks
 from backend.pages.texts import TextError, Texts
-from backend.pages.view import make_curl, make_markdown, view_answer
+from backend.pages.view import view_answer
 from knowledge.contracts import Section, Source
 from tests.browser.answers import QUESTION, find_passage, make_answer, make_refusal
 from tests.browser.stage import StagedServices, create_stage
@@ -436,13 +437,17 @@ async def test_context_is_read_on_both_sides_and_no_further_than_needed() -> Non
     async def read(chunk_id: str) -> Source:
         return passages[chunk_id]
 
-    context = await read_context(read, "4")
+    context = await read_context(read, "4", 3)
     assert [part.chunk_id for part in context.parts] == ["1", "2", "3", "4", "5", "6", "7"]
     assert [part.heading for part in context.parts] == ["A", "", "", "", "B", "", ""]
     assert [part.chunk_id for part in context.parts if part.is_asked_for] == ["4"]
     assert (context.earlier, context.later) == ("0", "8")
-    edge = await read_context(read, "0")
+    edge = await read_context(read, "0", 3)
     assert (edge.earlier, edge.later) == (None, "4")
+    whole = await read_context(read, "4")
+    assert [part.number for part in whole.parts] == list(range(1, 11))
+    assert whole.headings == ((1, "A"), (6, "B"))
+    assert (whole.earlier, whole.later) == (None, None)
 
 
 def test_overlapping_words_are_shown_once() -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from backend.rendering import highlight, render_answer, safe_link
+from backend.rendering import render_answer, safe_link
 
 ATTACKS = [
     "<img src=x onerror=alert(1)>",
@@ -109,15 +109,6 @@ def test_tables_carry_no_inline_style() -> None:
     html = render_answer("|a|b|\n|-|-:|\n|1|2|")
     assert "<table>" in html
     assert "style" not in html
-
-
-def test_highlight_escapes_on_both_sides_of_the_mark() -> None:
-    assert highlight("<b>&x</b>", 3, 5) == "&lt;b&gt;<mark>&amp;x</mark>&lt;/b&gt;"
-
-
-@pytest.mark.parametrize(("start", "end"), [(-1, 2), (2, 2), (3, 1), (0, 99)])
-def test_highlight_outside_the_text_marks_nothing(start: int, end: int) -> None:
-    assert highlight("abc", start, end) == "abc"
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ ATTACK = (
 )
 IDS = [f"5f0c2a6e-0000-5000-8000-00000000000{n}" for n in range(1, 6)]
 QUESTION = "How do I define a context manager for use in a with statement?"
+HOSTILE_PASSAGE = "hostile"
 
 
 def make_chunk(
@@ -319,6 +320,7 @@ def make_hostile_answer() -> AskResponse:
     return answer.model_copy(
         update={
             "id": "3f6c1b7e-52a4-4d19-9a51-6b1f0f3f9f03",
+            "conversation_id": "3f6c1b7e-52a4-4d19-9a51-6b1f0f3f9f00",
             "question": attack,
             "search_question": attack + " again",
             "answer": (
@@ -399,6 +401,16 @@ def make_calibrated_answer() -> AskResponse:
 
 def find_passage(chunk_id: str) -> Source:
     """Return one passage of a short document made of the answer's passages."""
+    if chunk_id == HOSTILE_PASSAGE:
+        return Source(
+            chunk_id=chunk_id,
+            text=f"{ATTACK}\n{ATTACK}",
+            source=ATTACK,
+            source_url="javascript:document.title='owned'",
+            title=ATTACK,
+            section_heading=ATTACK,
+            position=0,
+        )
     chunks = make_answer().retrieved_chunks
     place = next(n for n, chunk in enumerate(chunks) if chunk.chunk_id == chunk_id)
     chunk = chunks[place]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 
 from fastapi import FastAPI, Request
 
 from backend.contract import AskRequest, AskResponse
+from backend.desk.ports import KeptCalibration
+from backend.desk.report_shelf import ReportCard
 from backend.errors import OverloadedError
 from backend.events import (
     AnswerDrafted,
@@ -17,16 +20,20 @@ from backend.events import (
     StageEvent,
     VerdictReached,
 )
+from backend.intake.contract import BuildView
 from backend.pages.ports import Holdings, Spread
 from backend.pages.routes import Pages, router
 from backend.pages.templates import Templates
 from backend.problems import install_problem_handlers
-from backend.verdict.guard import FixedRule, Rule
+from backend.verdict.guard import CalibratedRule, FixedRule
+from backend.verdict.rules import RuleInForce
 from knowledge.contracts import SearchHit, Source
 from knowledge.errors import KnowledgeUnavailableError, ToolRefusedError
+from storage.ask_figures import AskFigures
 from storage.ask_search import AskFilter
 from storage.asks import AskRecord
 from storage.labels import LabelledAsk, LabelRecord
+from tests.backend.factories import make_artefact
 from tests.browser.answers import (
     ATTACK,
     find_passage,
@@ -45,6 +52,8 @@ ANSWERS = (
     make_calibrated_answer(),
     make_clarification(),
 )
+
+TURNS = (ANSWERS[2], ANSWERS[0])
 
 
 class StagedServices:
@@ -87,6 +96,9 @@ class StagedServices:
 
     async def find(self, ask_id: str, request: Request) -> AskResponse | None:
         return next((answer for answer in ANSWERS if answer.id == ask_id), None)
+
+    async def earlier_turns(self, response: AskResponse, request: Request) -> Sequence[AskRecord]:
+        return [make_record(answer) for answer in TURNS if response.conversation_id]
 
     async def holdings(self, request: Request) -> Holdings:
         if self.is_down:
@@ -141,6 +153,11 @@ class StagedDesk:
     """A desk over the answers made by hand; one of them is labelled."""
 
     def __init__(self) -> None:
+        artefact = make_artefact(threshold=0.6).model_copy(update={"name": ATTACK})
+        self.kept = [
+            KeptCalibration("kept-1", datetime(2026, 11, 29, tzinfo=UTC), True, artefact),
+            KeptCalibration("kept-2", datetime(2026, 11, 20, tzinfo=UTC), False, make_artefact()),
+        ]
         self.labels = {
             ANSWERS[1].id: LabelRecord(ask_id=ANSWERS[1].id, label="right", reviewer="me"),
             ANSWERS[2].id: LabelRecord(
@@ -179,8 +196,50 @@ class StagedDesk:
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         return [(1.0, 0.0) if "egg" in text else (0.0, 1.0) for text in texts]
 
-    async def rule(self) -> Rule:
-        return FixedRule(0.45, is_default=True)
+    async def rule(self) -> RuleInForce:
+        if not self.kept:
+            return RuleInForce(FixedRule(0.45, is_default=True))
+        return RuleInForce(CalibratedRule(self.kept[0].artefact), self.kept[0].id, "drifted")
+
+    async def calibrations(self) -> Sequence[KeptCalibration]:
+        return self.kept
+
+    async def figures(self, since: datetime, request: Request) -> Sequence[AskFigures]:
+        now = datetime.now(UTC)
+        return [
+            AskFigures(
+                now - timedelta(days=n % 30, minutes=n),
+                "abstained" if n % (3 + n % 5) == 0 else "answered",
+                0.6 + n % 4 / 10,
+                "diverged" if n % 9 == 0 else "exact",
+            )
+            for n in range(90)
+        ]
+
+    async def builds(self) -> Sequence[BuildView]:
+        return [
+            BuildView(
+                build=ATTACK, created_at="2026-11-29T22:14:00+00:00", is_current=True, chunks=912,
+                documents=60, duplicates=3, profile=ATTACK, embedding_model="all-MiniLM-L6-v2",
+                sources={"python-reference": 870, "vouch-docs": 42},
+            )
+        ]  # fmt: skip
+
+    async def reports(self) -> Sequence[ReportCard]:
+        return [
+            ReportCard(
+                name="abstention-set", title=ATTACK, created_at=datetime(2026, 11, 29, tzinfo=UTC),
+                summary={"auroc": 0.96, ATTACK: 0.5, "mode": ATTACK},
+            )
+        ]  # fmt: skip
+
+    async def report(self, name: str) -> str | None:
+        if name != "abstention-set":
+            return None
+        script = "<script>document.title='owned'</script>"
+        return (
+            f"<!doctype html><html lang='en'><title>A report</title><h1>Kept</h1>{script}{ATTACK}"
+        )
 
 
 def choose(question: str) -> AskResponse:

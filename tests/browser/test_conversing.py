@@ -55,3 +55,14 @@ def test_proposal_is_asked_by_one_click(open_page: OpenPage, stage: Stage) -> No
     expect(page.locator(".answer")).to_contain_text("runtime context")
     assert stage.services.asked[0].question == asked_back.proposals[0]
     assert stage.services.asked[0].conversation_id == asked_back.id
+
+
+def test_earlier_turns_are_shown_above_and_lead_to_their_records(
+    open_page: OpenPage, stage: Stage
+) -> None:
+    page = open_page(f"{stage.url}/a/{make_hostile_answer().id}").page
+    turns = page.locator(".turns li")
+    expect(turns).to_have_count(2)
+    turns.nth(1).get_by_role("link").click()
+    expect(page).to_have_url(f"{stage.url}/a/{make_answer().id}")
+    expect(page.locator(".turns")).to_have_count(0)

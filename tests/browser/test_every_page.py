@@ -8,6 +8,8 @@ import pytest
 from playwright.sync_api import Page, Response, expect
 
 from tests.browser.answers import (
+    ATTACK,
+    HOSTILE_PASSAGE,
     IDS,
     QUESTION,
     make_answer,
@@ -73,6 +75,7 @@ PAGES: dict[str, tuple[str, Callable[[Visit], None]]] = {
     "packed": (f"/a/{make_calibrated_answer().id}", show_all),
     "gaps": ("/gaps", show_nothing),
     "what-if": ("/what-if?threshold=0.1", show_nothing),
+    "quality": ("/quality", show_all),
     "source": (f"/sources/{IDS[1]}#passage", show_nothing),
     "missing": ("/a/nope", show_missing),
 }
@@ -109,6 +112,7 @@ def test_page_has_no_accessibility_violation(
         "follow",
         "gaps",
         "what-if",
+        "quality",
         "source",
     ],
 )
@@ -144,12 +148,21 @@ def test_text_of_others_runs_nothing_and_fetches_nothing(
     streamed.page.keyboard.press("Enter")
     streamed.page.wait_for_selector("#result [data-done]")
     recorded = open_page(f"{stage.url}/a/{hostile.id}")
-    gaps = open_page(f"{stage.url}/gaps")
-    what_if = open_page(f"{stage.url}/what-if?threshold=0.999")
-    asked_back = open_page(f"{stage.url}/a/{make_clarification().id}")
-    followed = open_page(f"{stage.url}/history/{hostile.id}")
-    listed = open_page(f"{stage.url}/history")
-    for visit in (streamed, recorded, asked_back, followed, listed, gaps, what_if):
+    others = [
+        open_page(stage.url + path)
+        for path in (
+            f"/a/{make_clarification().id}",
+            f"/history/{hostile.id}",
+            "/history",
+            "/gaps",
+            "/what-if?threshold=0.999",
+            "/what-if?rule=fixed&threshold=0.999",
+            "/quality",
+            f"/sources/{HOSTILE_PASSAGE}",
+        )
+    ]
+    assert ATTACK in recorded.page.inner_text(".turns")
+    for visit in (streamed, recorded, *others):
         visit.page.wait_for_load_state("networkidle")
         assert "owned" not in visit.page.evaluate("window.document.title.split('·').pop()")
         assert all(url.startswith(stage.url) for url in visit.requests)
@@ -162,6 +175,18 @@ def test_text_of_others_runs_nothing_and_fetches_nothing(
         )
         assert set(hrefs) <= {"http:", "https:", "mailto:"}
     inspector.keep(streamed.page, "hostile-wide")
+
+
+def test_report_of_an_evaluation_runs_nothing(open_page: OpenPage, stage: Stage) -> None:
+    visit = open_page(f"{stage.url}/quality/reports/abstention-set")
+    visit.page.wait_for_load_state("networkidle")
+    assert visit.page.title() == "A report"
+    assert visit.page.locator("h1").inner_text() == "Kept"
+    assert all(url.startswith(stage.url) for url in visit.requests)
+    # The browser itself says that it ran nothing.
+    assert visit.complaints
+    assert all("sandbox" in said or "Content Security Policy" in said for said in visit.complaints)
+    visit.complaints.clear()
 
 
 def test_page_weighs_little(open_page: OpenPage, stage: Stage) -> None:

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.answers import QUESTION, make_calibrated_answer
+from tests.browser.answers import QUESTION, make_answer, make_calibrated_answer
 from tests.browser.conftest import OpenPage, Stage
 
 pytestmark = pytest.mark.browser
@@ -35,6 +35,19 @@ def test_citation_opens_its_passage_beside_the_answer_with_the_words_marked(
     )
     assert page.inner_text("#c-2 mark") == "The context manager's __enter__() method is invoked."
     assert is_in_view(page, "a.cite >> nth=0")
+
+
+def test_each_marker_opens_the_words_that_carry_its_own_sentence(
+    open_page: OpenPage, stage: Stage
+) -> None:
+    visit = open_page(stage.url)
+    visit.ask(QUESTION)
+    page = visit.page
+    page.locator("a.cite").nth(0).click()
+    expect(page.locator("#c-1 mark.on")).to_have_text(make_answer().citations[0].quote)
+    page.locator("a.cite").nth(1).click()
+    expect(page.locator("#c-1 mark.on")).to_contain_text("The context manager handles")
+    expect(page.locator("#c-1 mark.on")).to_have_count(1)
 
 
 def test_same_passage_has_one_number_in_text_and_list(open_page: OpenPage, stage: Stage) -> None:

@@ -55,6 +55,58 @@ def test_every_step_of_a_record_is_reached_by_keyboard(
         expect(page.locator(f"#{step}:target")).to_be_visible()
 
 
+def test_record_is_followed_one_step_at_a_time_and_back_to_the_whole(
+    open_page: OpenPage, stage: Stage
+) -> None:
+    page = open_page(f"{stage.url}/history/{make_answer().id}").page
+    shown = page.locator(".step:visible")
+    expect(shown).to_have_count(8)
+    for step in STEPS:
+        page.keyboard.press("ArrowRight")
+        expect(shown).to_have_count(1)
+        expect(page.locator(f"#{step}")).to_be_visible()
+        expect(page.locator(f"#{step}")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#citations")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(shown).to_have_count(8)
+    page.locator(".path a[href='#verdict']").click()
+    expect(shown).to_have_count(1)
+    page.get_by_role("link", name="Show every step").click()
+    expect(shown).to_have_count(8)
+
+
+def test_arrow_keys_in_a_comment_stay_in_the_comment(open_page: OpenPage, stage: Stage) -> None:
+    page = open_page(f"{stage.url}/history/{make_answer().id}").page
+    page.get_by_label("In your own words").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".step:visible")).to_have_count(8)
+
+
+def test_another_calibration_and_another_threshold_turn_verdicts(
+    open_page: OpenPage, stage: Stage
+) -> None:
+    page = open_page(f"{stage.url}/what-if").page
+    assert page.locator("#rule option").all_inner_texts()[0].endswith("(in force)")
+    page.select_option("#rule", "fixed")
+    page.fill("#threshold", "0.9")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**rule=fixed**")
+    assert "It was" in page.inner_text(".what-if thead")
+    assert page.locator(".what-if tbody tr").count() >= 1
+    assert page.locator(".rates polyline").count() == 2
+
+
+def test_quality_leads_to_its_reports_and_to_the_calibration(
+    open_page: OpenPage, stage: Stage
+) -> None:
+    page = open_page(f"{stage.url}/quality").page
+    assert "90" in page.inner_text(".figures")
+    assert page.locator(".rates rect.asked").count() == 30
+    page.get_by_role("link", name="Try another threshold").click()
+    expect(page.locator("#rule")).to_have_value("kept-1")
+
+
 def test_picture_of_both_paths_carries_what_was_recorded(open_page: OpenPage, stage: Stage) -> None:
     page = open_page(f"{stage.url}/history/{make_refusal().id}").page
     names = page.locator(".path a").evaluate_all("all => all.map(a => a.ariaLabel)")
