@@ -7,7 +7,7 @@ from dataclasses import replace
 from agent.contract import AgentOutcome, AgentTask, Evidence, Packing
 from backend.caller import ANONYMOUS
 from backend.citing.citations import cite
-from backend.contract import AskRequest
+from backend.contract import AskRequest, Span
 from backend.pages.passage import show_passage
 from backend.pages.reading import Mark
 from knowledge.contracts import FilteredHit, SearchResult
@@ -119,7 +119,8 @@ def test_the_passage_is_shown_whole_with_what_was_cut_away_struck_out() -> None:
     given = [Stretch(start=KEPT[0][0], end=KEPT[0][1])]
     marks = [Mark(KEPT[0][0] + 4, KEPT[0][0] + 8, (0,))]
     assert show_passage(WHOLE, marks, given=given) == (
-        '<del class="cut">Nobody remembers why. </del>The <mark data-markers="0">page</mark> uses port 8000.'
+        '<del class="cut">Nobody remembers why. </del>The '
+        '<mark data-markers="0">page</mark> uses port 8000.'
         '<del class="cut"> That is all.</del>'
     )
     assert show_passage("<b>", given=[]) == '<del class="cut">&lt;b&gt;</del>'
