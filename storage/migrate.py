@@ -80,6 +80,12 @@ def head() -> str:
     return ScriptDirectory(str(_MIGRATIONS)).get_current_head() or ""
 
 
+def is_known(revision: str) -> bool:
+    """Return whether this code has a migration of that name."""
+    scripts = ScriptDirectory(str(_MIGRATIONS)).walk_revisions()
+    return revision in {script.revision for script in scripts}
+
+
 def check(url: str) -> None:
     """Do nothing when the database's schema is the one of this code.
 
@@ -103,8 +109,7 @@ def require_current(connection: Connection) -> None:
 
 def _refuse_newer(connection: Connection) -> None:
     revision = _revision(connection)
-    known = {script.revision for script in ScriptDirectory(str(_MIGRATIONS)).walk_revisions()}
-    if revision and revision not in known:
+    if revision and not is_known(revision):
         raise SchemaError(
             f"the database is at revision {revision}, which this program does not know: "
             "it was migrated by a newer version; install that version or restore a backup"

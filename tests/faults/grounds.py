@@ -24,10 +24,12 @@ from storage import migrate
 from tests import scripted_gateway, scripted_model
 from tests.e2e.installation import CORPUS, Installation, Process, pick_port
 from tests.faults.proxy import FaultProxy, open_proxy
+from tests.services import require_port
 
 CLIENT_SECONDS = 60
 # Far over what a healthy machine needs, far under what the client waits.
 DEADLINES = {"VOUCH_KNOWLEDGE_TIMEOUT_SECONDS": "4", "VOUCH_REQUEST_TIMEOUT_SECONDS": "20"}
+REDIS_PORT = 6379
 _QUESTION = "How do I rotate the signing key?"
 _OFF_CORPUS = "What is a prime number?"
 _HEALS_WITHIN = 400
@@ -234,6 +236,17 @@ def database(url: str, policy: Literal["refuse", "spool"]) -> Opener:
                 yield ground
 
     return opened
+
+
+@contextmanager
+def redis(folder: Path) -> Generator[Ground]:
+    """The limits of API and tool server are in a Redis that they share."""
+    require_port(REDIS_PORT, "Redis on loopback")
+    with open_proxy(REDIS_PORT, "absent") as line:
+        url = {"VOUCH_REDIS_URL": f"redis://127.0.0.1:{line.port}/0"}
+        often = {"VOUCH_REQUESTS_PER_MINUTE_PER_ADDRESS": "1000000"}
+        with started(Installation(folder), line, mcp=url, api=url | often) as ground:
+            yield ground
 
 
 def copied(prepared: Path, folder: Path) -> Path:

@@ -29,6 +29,7 @@ EVIDENCE_DOWN = {
     "garbage": (503, {"knowledge_unavailable", "tool_contract"}),
 }
 RERANKED_NOT = {fate: (200, {"rerank_failed"}) for fate in FATES}
+LIMITED_HERE: dict[Fate, tuple[int, set[str]]] = {fate: (200, set()) for fate in FATES}
 RECORD_REFUSED = {
     fate: (503, {"record_unavailable", "knowledge_unavailable", "knowledge_timeout"})
     for fate in FATES
@@ -41,6 +42,7 @@ OUTCOMES = {
     "tool_server": EVIDENCE_DOWN,
     "embedding_service": EVIDENCE_DOWN,
     "reranker": RERANKED_NOT,
+    "redis": LIMITED_HERE,
     "database_refuse": RECORD_REFUSED,
     "database_spool": RECORD_SPOOLED,
 }
@@ -57,6 +59,7 @@ def opener_of(name: str, request: pytest.FixtureRequest) -> Opener:
         "tool_server": grounds.tool_server,
         "embedding_service": grounds.embedding_service,
         "reranker": grounds.reranker,
+        "redis": grounds.redis,
     }[name]
 
 
