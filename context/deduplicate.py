@@ -12,7 +12,7 @@ must also have the same words, but for those that carry nothing, unless the call
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +44,7 @@ _EMPTY = frozenset(
 )
 
 _PROMPT = ">>> "
+_BLOCK_ROWS = 256
 
 Embed = Callable[[Sequence[str]], Awaitable[Sequence[DenseVector]]]
 
@@ -145,19 +146,40 @@ def _near(
 ) -> dict[int, tuple[int | str, float]]:
     """Return the match of each near repetition, with their cosine."""
     names: list[int | str] = [*known.names, *rest]
-    cosines = vectors @ np.concatenate([known.vectors, vectors]).T
-    stays = np.zeros(len(names), dtype=bool)
-    stays[: len(known.names)] = True
+    left_out: set[int] = set()
     found: dict[int, tuple[int | str, float]] = {}
-    for row, at in enumerate(rest):
-        near = np.flatnonzero(stays & (cosines[row] >= threshold))
-        nearest: list[int] = near[np.argsort(-cosines[row, near], kind="stable")].tolist()
-        match = next((each for each in nearest if known.is_alike(at, names[each])), None)
-        if match is None:
-            stays[len(known.names) + row] = True
-        else:
-            found[at] = names[match], min(1.0, float(cosines[row, match]))
+    for row, near in _earlier(vectors, known.vectors, threshold):
+        at = rest[row]
+        nearest = sorted(
+            ((column, cosine) for column, cosine in near if column not in left_out),
+            key=lambda pair: (-pair[1], pair[0]),
+        )
+        match = next((pair for pair in nearest if known.is_alike(at, names[pair[0]])), None)
+        if match is not None:
+            left_out.add(len(known.names) + row)
+            found[at] = names[match[0]], min(1.0, match[1])
     return found
+
+
+def _earlier(
+    vectors: NDArray[np.float32], known: NDArray[np.float32], threshold: float
+) -> Iterator[tuple[int, list[tuple[int, float]]]]:
+    """Yield each row with the known and the earlier vectors that are near it, and their cosines.
+
+    Most texts are near none: they are passed over in one comparison of a block of rows with
+    everything before the block's end.
+    """
+    everything = np.concatenate([known, vectors])
+    for start in range(0, len(vectors), _BLOCK_ROWS):
+        block = vectors[start : start + _BLOCK_ROWS]
+        cosines = block @ everything[: len(known) + start + len(block)].T
+        rows, columns = np.nonzero(cosines >= threshold)
+        is_before = columns < len(known) + start + rows
+        near: dict[int, list[tuple[int, float]]] = {}
+        for row, column in zip(rows[is_before].tolist(), columns[is_before].tolist(), strict=True):
+            near.setdefault(row, []).append((column, float(cosines[row, column])))
+        for row, pairs in near.items():
+            yield start + row, pairs
 
 
 class Known:
