@@ -74,6 +74,22 @@ def line_spans(piece: Piece, words: Sequence[str]) -> list[Span]:
     )
 
 
+def bare_spans(piece: Piece, words: Sequence[str]) -> list[Span]:
+    """Return only the words themselves, also out of code, and the markers of a sentence.
+
+    For a word whose line alone is larger than all that may stay: better it than a refusal.
+    """
+    if piece.kind == "sentence" or not words:
+        return word_spans(piece, words)
+    return _merged(
+        [
+            (piece.start + start, piece.start + start + len(word))
+            for word in words
+            for start in occurrences(piece.text, word)
+        ]
+    )
+
+
 def markers_after(piece: Piece, end: int) -> list[Span]:
     """Return the citation markers of a piece from a place within it on, in passage characters."""
     return [

@@ -9,6 +9,7 @@ from context.cutting import cut_at_stop
 from context.errors import DoesNotFitError
 from context.forcing import (
     Rules,
+    bare_spans,
     clause_spans,
     forced_pieces,
     line_spans,
@@ -110,6 +111,7 @@ class _Chooser:
             (self._weights, word_spans),
             (cheap, word_spans),
             (cheap, line_spans),
+            (cheap, bare_spans),
         )
         for weights, form in attempts:
             forced = forced_pieces(self._pieces, weights, self._rules)

@@ -207,6 +207,21 @@ def test_code_and_rows_are_whole_or_absent(
         assert passage.text.count("```") % 2 == 0
 
 
+@pytest.mark.parametrize(
+    "line", ["call({})\n", "| cell | {} |\n"], ids=["a line of code", "a table row"]
+)
+def test_a_forced_word_survives_alone_where_its_line_is_larger_than_the_target(
+    tokenizer: Tokenizer, line: str
+) -> None:
+    long = line.format(", ".join(f'"media_type": image{at}_type' for at in range(40)))
+    text = f"```python\n{long}```" if long.startswith("call") else f"| a | b |\n|---|---|\n{long}"
+
+    result = shrink([text], tokenizer, ratio=0.3, rules=Rules(force=("image7_type",)))
+
+    assert result.text.splitlines()[-1] == "image7_type"
+    assert result.compressed_tokens <= 0.3 * result.origin_tokens
+
+
 @SLOW
 @given(texts=PASSAGES, ratio=st.floats(0.1, 1.0), data=st.data())
 def test_forced_words_survive_or_the_call_is_refused(
