@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+from backend.api import a2a as api_a2a
 from backend.api import ask as api_ask
 from backend.api import completions as api_completions
 from backend.api import health as api_health
@@ -75,6 +76,7 @@ def create_app(settings: ApiSettings, opener: Opener = open_services) -> FastAPI
         api_completions.router,
         api_search.router,
         api_tools.router,
+        api_a2a.router,
         api_health.router,
         api_ingestion.router,
         pages_ingest.router,

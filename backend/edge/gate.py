@@ -25,7 +25,7 @@ from backend.errors import NotAuthenticatedError, ScopeMissingError
 from service.errors import VouchError
 from storage.keys import ApiKeyRecord
 
-_OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+_OPEN_PATHS = frozenset({"/healthz", "/readyz", "/.well-known/agent-card.json"})
 _KEY_NAME = "key-"
 _OPEN_PREFIX = "/static/"
 # The longest prefix that fits decides; everything else needs ``ask``.
