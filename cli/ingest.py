@@ -18,6 +18,7 @@ from ingestion.report import IngestReport, ProgressEvent
 from ingestion.run import ingest
 from ingestion.settings import IngestionSettings
 from ingestion.sources import Source, sample_sources, source_from
+from ingestion.summaries import SummaryReport
 from ingestion.verify import Expectation
 from ingestion.watching import changes, fingerprint
 from retrieval.errors import BuildMismatchError
@@ -183,6 +184,14 @@ class ProgressLines:
             err.print(f"{event.stage} {event.done}/{event.total or '?'}", highlight=False)
 
 
+def _cost(summaries: SummaryReport) -> str:
+    tokens = summaries.prompt_tokens + summaries.completion_tokens
+    return (
+        f"{summaries.made} written by {escape(summaries.model)} for {tokens} tokens, "
+        f"{summaries.cached} known, {summaries.failed} failed, {summaries.left_out} over the limit"
+    )
+
+
 def print_report(report: IngestReport) -> None:
     """Print the totals, then every document that is not in the index with its reason."""
     states = Counter(document.state for document in report.documents)
@@ -193,6 +202,8 @@ def print_report(report: IngestReport) -> None:
     out.print(
         f"points     {report.points_written} written and verified, {report.embedded} embedded"
     )
+    if report.summaries:
+        out.print(f"summaries  {_cost(report.summaries)}")
     out.print(f"seconds    {report.seconds:.1f}")
     for place in report.vanished[:_SHOWN_DOCUMENTS]:
         out.print(f"[yellow]gone[/yellow]       {escape(place)}")

@@ -12,6 +12,9 @@ from ingestion.reading import FileParser
 from ingestion.records import BuildRecords
 from ingestion.rules import Chunker
 from ingestion.settings import IngestionSettings
+from ingestion.summaries import SummaryLimits, SummaryTools
+from ingestion.summary_cache import SqliteSummaryCache
+from ingestion.summary_model import ChatSummaryModel
 from retrieval.catalog import Catalog
 from retrieval.embedding import DenseEmbedder
 from retrieval.late import LateEmbedder
@@ -23,6 +26,7 @@ from retrieval.opening import (
     open_sparse_encoder,
     open_vectors,
 )
+from retrieval.remote import RemoteCaller
 from retrieval.sparse import SparseEncoder
 from retrieval.vectors import VectorCache
 
@@ -33,6 +37,7 @@ class IngestionTools:
 
     Attributes:
         parser: Reads files, in a process of its own unless a test says otherwise.
+        summaries: Writes sentences for headers; None when that is off.
     """
 
     parser: FileParser
@@ -45,12 +50,15 @@ class IngestionTools:
     catalog: Catalog
     vectors: VectorCache
     records: BuildRecords
+    summaries: SummaryTools | None = None
 
     async def close(self) -> None:
         """Release files, connections and the parser's process."""
         self.parser.close()
         self.fetcher.close()
         self.vectors.close()
+        if self.summaries is not None:
+            self.summaries.close()
         await self.catalog.close()
 
 
@@ -72,6 +80,32 @@ def open_tools(settings: IngestionSettings) -> IngestionTools:
         catalog=open_catalog(settings),
         vectors=open_vectors(settings),
         records=BuildRecords(settings.records_dir),
+        summaries=open_summaries(settings),
+    )
+
+
+def open_summaries(settings: IngestionSettings) -> SummaryTools | None:
+    """Return what writes sentences about documents; None when no endpoint is named.
+
+    Raises:
+        IngestionError: The file of known sentences cannot be used.
+    """
+    if not settings.summary_url:
+        return None
+    caller = RemoteCaller(
+        settings.summary_url,
+        timeout_seconds=settings.summary_seconds,
+        api_key=settings.summary_api_key.get_secret_value(),
+        task="summarise",
+    )
+    return SummaryTools(
+        ChatSummaryModel(settings.summary_model, caller),
+        SqliteSummaryCache(settings.summaries_path),
+        SummaryLimits(
+            documents=settings.summary_most_documents,
+            tokens=settings.summary_most_tokens,
+            input_characters=settings.summary_input_characters,
+        ),
     )
 
 

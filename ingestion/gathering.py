@@ -16,6 +16,7 @@ from ingestion.records import BuildRecords, DocumentRecord, document_digest
 from ingestion.report import DocumentReport, DocumentState, Progress, ProgressEvent
 from ingestion.rules import Chunker
 from ingestion.sources import Source
+from ingestion.summaries import Summariser
 from retrieval.manifest import Manifest
 
 _FEW_DOCUMENTS = 10
@@ -70,6 +71,7 @@ class Gatherer:
     Attributes:
         chunking: Chunker, header format and model; a record made with others is of no use.
         most_vanished: Share of a source that may be gone at once, in [0, 1].
+        summariser: Describes each document for its headers; None leaves them as they are.
     """
 
     reader: Reader
@@ -78,6 +80,7 @@ class Gatherer:
     records: BuildRecords
     progress: Progress
     most_vanished: float
+    summariser: Summariser | None = None
 
     async def gather(
         self, sources: Sequence[Source], removed: Sequence[str], previous: Manifest | None
@@ -126,7 +129,8 @@ class Gatherer:
         gathered.left_out += left_out
         dropped = {d.document_id: file.dropped for file in files for d in file.documents}
         chunks = 0
-        for document in cleaned.documents:
+        for plain in cleaned.documents:
+            document = await self._described(plain)
             count = cleaned.boilerplate.get(document.document_id, 0)
             extra = {"boilerplate": count} if count else {}
             made = await asyncio.to_thread(
@@ -139,6 +143,12 @@ class Gatherer:
         gone = sorted(known.keys() - {d.document_id for d in cleaned.documents})
         self._check_vanished(source, len(gone), len(known))
         gathered.vanished += [f"{source.name}/{document_id}" for document_id in gone]
+
+    async def _described(self, document: ParsedDocument) -> ParsedDocument:
+        if self.summariser is None:
+            return document
+        self.progress(ProgressEvent("reading", 0, 0, detail=f"describing {document.document_id}"))
+        return await asyncio.to_thread(self.summariser.describe, document)
 
     async def _files(self, source: Source) -> list[ReadFile]:
         started = time.monotonic()

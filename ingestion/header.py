@@ -7,7 +7,17 @@ from collections.abc import Callable, Sequence
 HEADER_FORMAT = "path-1"
 """Name and version, part of a build's stamp: vectors with other headers are not comparable."""
 
+
 SEPARATOR = " > "
+
+
+def header_format(summaries: str = "") -> str:
+    """Return the header format of a build.
+
+    Args:
+        summaries: Version and model of the sentences in its headers; empty for none.
+    """
+    return f"{HEADER_FORMAT}+{summaries}" if summaries else HEADER_FORMAT
 
 
 def build_header(

@@ -8,6 +8,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ingestion.summaries import SummaryReport
+
 Stage = Literal["reading", "embedding", "writing", "verifying", "published"]
 
 
@@ -63,6 +65,9 @@ class IngestReport(BaseModel):
     duplicates: int = Field(ge=0)
     points_written: int = Field(ge=0, description="0 when nothing changed and no build was made.")
     embedded: int = Field(ge=0, description="Passages that went through the model.")
+    summaries: SummaryReport | None = Field(
+        default=None, description="What a model's sentences cost; null when there are none."
+    )
 
     @property
     def unreadable(self) -> tuple[DocumentReport, ...]:

@@ -18,11 +18,12 @@ from ingestion.embedding import embed_passages
 from ingestion.errors import EmptyRunError
 from ingestion.exclusive import exclusive
 from ingestion.gathering import Gathered, Gatherer, Reader, nothing_came_out
-from ingestion.header import HEADER_FORMAT
+from ingestion.header import header_format
 from ingestion.reading import SourceReader
 from ingestion.report import DocumentReport, IngestReport, Progress, ProgressEvent
 from ingestion.settings import IngestionSettings
 from ingestion.sources import Source
+from ingestion.summaries import Summariser
 from ingestion.verify import Expectation, check_expected
 from retrieval.catalog import content_digest
 from retrieval.manifest import Manifest, Stamp
@@ -80,13 +81,16 @@ async def run(
         reader: Has the documents; None reads them where the sources say.
     """
     started = time.monotonic()
+    headers = header_format(tools.summaries.name if tools.summaries else "")
+    summariser = Summariser(tools.summaries) if tools.summaries else None
     gatherer = Gatherer(
         reader=reader or SourceReader(tools.parser, tools.fetcher, settings.roots),
         chunker=tools.chunker,
-        chunking=f"{tools.chunker.name}; {HEADER_FORMAT}; {tools.embedder.spec.name}",
+        chunking=f"{tools.chunker.name}; {headers}; {tools.embedder.spec.name}",
         records=tools.records,
         progress=progress,
         most_vanished=settings.ingest_most_vanished_share,
+        summariser=summariser,
     )
     previous = await tools.catalog.current()
     gathered = await gatherer.gather(sources, removed, previous)
@@ -99,7 +103,7 @@ async def run(
         tools.embedder,
         tools.sparse,
         tools.late,
-        header_format=HEADER_FORMAT,
+        header_format=headers,
         chunker=tools.chunker.name,
     )
     embedded = 0
@@ -120,6 +124,7 @@ async def run(
         duplicates=unique.duplicates,
         points_written=0 if manifest is previous else manifest.chunks,
         embedded=embedded,
+        summaries=summariser.report() if summariser else None,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from retrieval.settings import RetrievalSettings
 
@@ -58,6 +58,34 @@ class IngestionSettings(RetrievalSettings):
     keep_builds: int = Field(
         default=3, ge=1, le=1000, description="Complete builds kept for rollback."
     )
+
+    summary_url: str = Field(
+        default="",
+        description="OpenAI-compatible endpoint that describes documents for headers; empty: off.",
+    )
+    summary_model: str = Field(
+        default="gpt-4.1-mini", min_length=1, description="Model that describes documents."
+    )
+    summary_api_key: SecretStr = Field(
+        default=SecretStr(""), description="Key of that endpoint, if it wants one."
+    )
+    summary_seconds: float = Field(
+        default=30.0, gt=0, le=600, description="Deadline of one description, retries included."
+    )
+    summary_most_documents: int = Field(
+        default=500, ge=0, le=1_000_000, description="Documents described in one run at most."
+    )
+    summary_most_tokens: int = Field(
+        default=500_000, ge=0, description="Tokens that descriptions may cost in one run."
+    )
+    summary_input_characters: int = Field(
+        default=6000, ge=200, le=1_000_000, description="Of a document, shown to that model."
+    )
+
+    @property
+    def summaries_path(self) -> Path:
+        """Sentences about documents, kept for later runs."""
+        return self.data_dir / "summaries.db"
 
     @property
     def roots(self) -> tuple[Path, ...]:

@@ -51,6 +51,7 @@ class RemoteCaller:
         transport: For tests; None is the network.
         pause: For tests; waits between tries.
         circuit: Keeps calls away while the service fails; None: each call is tried.
+        task: What the service is asked to do, for its errors.
     """
 
     def __init__(
@@ -62,12 +63,14 @@ class RemoteCaller:
         transport: httpx.BaseTransport | None = None,
         pause: Callable[[float], None] = time.sleep,
         circuit: Circuit | None = None,
+        task: str = "embed",
     ) -> None:
         headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self.url = url.rstrip("/")
         self._timeout_seconds = timeout_seconds
         self._pause = pause
         self._circuit = circuit
+        self._task = task
         self._client = httpx.Client(
             timeout=timeout_seconds, transport=transport, headers=headers, trust_env=False
         )
@@ -85,7 +88,7 @@ class RemoteCaller:
             with self._circuit.guard(ModelUnavailableError):
                 return self._call(path, body)
         except CircuitOpenError as error:
-            raise ModelUnavailableError(f"{self.url} cannot embed: {error}") from error
+            raise ModelUnavailableError(f"{self.url} cannot {self._task}: {error}") from error
 
     def _call(self, path: str, body: dict[str, object] | None) -> object:
         deadline = time.monotonic() + self._timeout_seconds
@@ -107,10 +110,12 @@ class RemoteCaller:
             except httpx.TransportError as error:
                 problem = str(error) or type(error).__name__
             except (httpx.HTTPStatusError, ValueError) as error:
-                raise ModelUnavailableError(f"{self.url} cannot embed: {error}") from error
+                raise ModelUnavailableError(f"{self.url} cannot {self._task}: {error}") from error
             pause = _FIRST_PAUSE_SECONDS * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311
             self._pause(max(0.0, min(pause, deadline - time.monotonic())))
-        raise ModelUnavailableError(f"{self.url} cannot embed: {problem or 'it is too slow'}")
+        raise ModelUnavailableError(
+            f"{self.url} cannot {self._task}: {problem or 'it is too slow'}"
+        )
 
     def close(self) -> None:
         """Close connections."""
