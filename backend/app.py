@@ -13,6 +13,7 @@ from backend.api import ask as api_ask
 from backend.api import completions as api_completions
 from backend.api import health as api_health
 from backend.api import ingestion as api_ingestion
+from backend.api import records as api_records
 from backend.api import search as api_search
 from backend.api import tools as api_tools
 from backend.desk.report_shelf import FOLDER as REPORTS
@@ -77,6 +78,7 @@ def create_app(settings: ApiSettings, opener: Opener = open_services) -> FastAPI
         api_search.router,
         api_tools.router,
         api_a2a.router,
+        api_records.router,
         api_health.router,
         api_ingestion.router,
         pages_ingest.router,

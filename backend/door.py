@@ -141,4 +141,11 @@ class PageDoor:
 
 def direct_claims(caller: Caller) -> Claims:
     """Return what the token of a call outside an ask says."""
-    return Claims(ask_id="", branch="direct", scopes=("search",), labels=caller.labels)
+    return Claims(
+        ask_id="",
+        branch="direct",
+        scopes=("search",),
+        labels=caller.labels,
+        # Whose searches they are, so that they can be deleted with everything else of a key.
+        subject=caller.name if caller.has_key else "",
+    )

@@ -16,6 +16,7 @@ from backend.asking.admission import Admission
 from backend.asking.ask import Asker
 from backend.asking.branches import Branches
 from backend.asking.conclude import Concluder
+from backend.asking.erasure import Erasure, RetentionSweep
 from backend.asking.index_watch import IndexWatch
 from backend.asking.pipeline import Pipeline
 from backend.asking.policy import AskPolicy
@@ -71,6 +72,7 @@ class Services:
         registry: Of this process's metrics.
         gate: Knows who sent a request.
         rates: How often they may.
+        erasure: Deletes records.
         circuits: Of the outside services this process leaves alone when they fail.
         queued: Questions that are answered later, and what works them off.
     """
@@ -86,6 +88,7 @@ class Services:
     registry: CollectorRegistry
     gate: Gate
     rates: RequestRates
+    erasure: Erasure
     queued: QueuedWork
     circuits: Circuits
 
@@ -157,7 +160,8 @@ async def open_services(settings: ApiSettings) -> AsyncGenerator[Services]:
                 limiter=limiter,
                 circuits=circuits,
             )
-            async with services.shadow, services.queued.running():
+            sweep = RetentionSweep(services.erasure, days=settings.retention_days)
+            async with services.shadow, services.queued.running(), sweep:
                 yield services
     finally:
         await limiter.close()
@@ -262,6 +266,7 @@ def compose(
             per_key=settings.key_rate,
             per_address=settings.address_rate,
         ),
+        erasure=Erasure(database, knowledge, recorder, registry),
         circuits=circuits,
     )
 

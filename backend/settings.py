@@ -89,6 +89,9 @@ class ApiSettings(AgentSettings, QueuedAskSettings):
         default="refuse",
         description="When the database is down: refuse with 503, or spool to disk and say so.",
     )
+    retention_days: int = Field(
+        default=0, ge=0, le=36_500, description="Recorded questions are deleted after; 0: never."
+    )
     shadow_share: float = Field(
         default=0.0,
         ge=0.0,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli import main_backup, main_builds, main_eval, main_keys, main_smoke
+from cli import main_backup, main_builds, main_eval, main_keys, main_records, main_smoke
 from cli.failures import report_failures
 
 app = typer.Typer(
@@ -141,6 +141,7 @@ app.command(rich_help_panel="Documents")(main_builds.verify)
 app.add_typer(main_eval.app, name="eval", rich_help_panel="Measure")
 app.command(rich_help_panel="Measure")(main_eval.negatives)
 app.add_typer(main_keys.app, name="keys", rich_help_panel="Serve")
+app.add_typer(main_records.app, name="records", rich_help_panel="Serve")
 app.command(rich_help_panel="Serve")(main_smoke.smoke)
 app.command(rich_help_panel="Serve")(main_backup.backup)
 app.command(rich_help_panel="Serve")(main_backup.restore)

@@ -19,6 +19,7 @@ from knowledge.client_calls import (
     COMPARE_CONTENT,
     EMBED_TEXTS,
     FIT_EVIDENCE,
+    FORGET_ASKS,
     MEASURE_CHUNKS,
     READ_AUDIT,
     READ_CALLS,
@@ -157,6 +158,17 @@ class KnowledgeClient:
             "end": end.isoformat(),
         }
         return await self._service.call(READ_CALLS, arguments, token=token)
+
+    async def forget(self, ask_ids: Sequence[str], caller: str = "") -> None:
+        """Delete the recorded tool calls of asks, and of one caller when it is named.
+
+        Args:
+            ask_ids: At most 200.
+            caller: As ``key-ID``; empty for nobody.
+        """
+        token = self._sign(Claims(ask_id="", branch="service", scopes=()), "service")
+        arguments: dict[str, JsonValue] = {"ask_ids": list(ask_ids), "caller": caller}
+        await self._service.call(FORGET_ASKS, arguments, token=token)
 
     async def measure(self, query: str, chunk_ids: Sequence[str], claims: Claims) -> Measurement:
         """Return the cosine of each visible chunk against a query."""

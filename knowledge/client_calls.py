@@ -12,6 +12,7 @@ from knowledge.contracts import (
     AuditPage,
     ContentChange,
     Embeddings,
+    Forgotten,
     Measurement,
     SearchResult,
     SearchTrace,
@@ -37,6 +38,7 @@ LIST_SECTIONS = ToolType("list_sections", TypeAdapter(Reply[CallOutcome[SectionP
 GET_RELATED = ToolType("get_related", TypeAdapter(Reply[CallOutcome[SearchResult]]))
 
 READ_AUDIT = ToolType("read_audit", TypeAdapter(Reply[CallOutcome[AuditPage]]))
+FORGET_ASKS = ToolType("forget_asks", TypeAdapter(Reply[CallOutcome[Forgotten]]))
 READ_CALLS = ToolType("read_calls", TypeAdapter(Reply[CallOutcome[AuditPage]]))
 TRACE_SEARCH = ToolType("trace_search", TypeAdapter(Reply[CallOutcome[SearchTrace]]))
 MEASURE_CHUNKS = ToolType("measure_chunks", TypeAdapter(Reply[CallOutcome[Measurement]]))

@@ -182,6 +182,12 @@ class AuditPage(Wire):
     rows: tuple[AuditRow, ...]
 
 
+class Forgotten(Wire):
+    """Result of the service tool ``forget_asks``."""
+
+    rows: int = Field(ge=0, description="Recorded calls that were deleted.")
+
+
 class Measurement(Wire):
     """Result of the service tool ``measure_chunks``: cosines of given chunks against a query."""
 

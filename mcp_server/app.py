@@ -13,6 +13,7 @@ from starlette.routing import Mount, Route
 
 from knowledge.pin import make_pin
 from mcp_server.audit import AuditSink, AuditTrail
+from mcp_server.audit_retention import sweep_audit
 from mcp_server.calls import CallDesk
 from mcp_server.context_registry import memory_opener_of, open_context_tools
 from mcp_server.context_rest import CONTEXT_API_PATH
@@ -95,6 +96,9 @@ def create_app(
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(_running(trail.run()))
+            await stack.enter_async_context(
+                _running(sweep_audit(trail, days=settings.retention_days))
+            )
             await stack.enter_async_context(_running(keeper.run()))
             await stack.enter_async_context(memories.running())
             await stack.enter_async_context(service.session_manager.run())

@@ -41,6 +41,14 @@ class AuditSink(Protocol):
         """Return the stored rows of one caller between two times, in order."""
         ...
 
+    async def erase(self, ask_ids: Sequence[str], caller: str) -> int:
+        """Delete the rows of asks, and of one signed caller unless it is empty."""
+        ...
+
+    async def erase_before(self, moment: datetime) -> int:
+        """Delete the rows of calls made before a moment."""
+        ...
+
 
 class AuditTrail:
     """Queues rows and commits them in groups.
@@ -142,6 +150,39 @@ class AuditTrail:
                 if row.caller == caller and start <= datetime.fromisoformat(row.created_at) <= end
             )
             return (*stored, *queued)
+
+    async def erase(self, ask_ids: Sequence[str], caller: str = "") -> int:
+        """Delete the rows of asks, and of one signed caller when it is named.
+
+        Raises:
+            AuditUnavailableError: The sink cannot be written; nothing was deleted.
+        """
+        async with self._committing:
+            try:
+                count = await self._sink.erase(ask_ids, caller)
+            except StorageError as error:
+                raise AuditUnavailableError("the audit cannot be written") from error
+            gone = {*ask_ids}
+            kept = [
+                row
+                for row in self._queued
+                if row.ask_id.partition("/")[0] not in gone
+                and not (caller and row.caller == f"signed:{caller}")
+            ]
+            count += len(self._queued) - len(kept)
+            self._queued[:] = kept
+            return count
+
+    async def erase_before(self, moment: datetime) -> int:
+        """Delete the stored rows of calls made before a moment.
+
+        Raises:
+            AuditUnavailableError: The sink cannot be written.
+        """
+        try:
+            return await self._sink.erase_before(moment)
+        except StorageError as error:
+            raise AuditUnavailableError("the audit cannot be written") from error
 
     async def commit(self) -> None:
         """Commit everything queued so far, together with whoever else is waiting.

@@ -8,6 +8,7 @@ from datetime import datetime
 from knowledge.contracts import AuditRow
 from storage.audit import AuditEntry, AuditLog, AuditValues
 from storage.database import Database
+from storage.erasing import AuditEraser
 
 
 class SqlAuditSink:
@@ -18,7 +19,9 @@ class SqlAuditSink:
     """
 
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._log = AuditLog(database)
+        self._eraser = AuditEraser(database)
 
     async def write(self, rows: Sequence[AuditRow]) -> None:
         """Store rows in one transaction."""
@@ -31,6 +34,22 @@ class SqlAuditSink:
     async def calls(self, caller: str, start: datetime, end: datetime) -> Sequence[AuditRow]:
         """Return the stored rows of one caller between two times, in order."""
         return [_row(entry) for entry in await self._log.of_caller(caller, start, end)]
+
+    async def erase(self, ask_ids: Sequence[str], caller: str) -> int:
+        """Delete the rows of asks, and of one signed caller unless it is empty."""
+        count = await self._eraser.erase(ask_ids, caller)
+        await self._wipe(count)
+        return count
+
+    async def erase_before(self, moment: datetime) -> int:
+        """Delete the rows of calls made before a moment."""
+        count = await self._eraser.erase_before(moment)
+        await self._wipe(count)
+        return count
+
+    async def _wipe(self, count: int) -> None:
+        if count:
+            await self._database.wipe_log()
 
 
 def _values(row: AuditRow) -> AuditValues:

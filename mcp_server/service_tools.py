@@ -10,7 +10,14 @@ from mcp.server.mcpserver.tools import Tool
 from pydantic import AwareDatetime, Field
 
 from context.evidence import SAME_COSINE, EvidenceRequest, fit_evidence
-from knowledge.contracts import AuditPage, ContentChange, Embeddings, Measurement, SearchTrace
+from knowledge.contracts import (
+    AuditPage,
+    ContentChange,
+    Embeddings,
+    Forgotten,
+    Measurement,
+    SearchTrace,
+)
 from knowledge.packing import FittedPassages
 from mcp_server.audit import AuditTrail
 from mcp_server.auth import current_caller
@@ -28,6 +35,8 @@ INSTRUCTIONS = "Tools of the API's own: the audit, traced searches, measurements
 CallerName = Annotated[str, Field(min_length=1, max_length=100)]
 AwareTime = Annotated[AwareDatetime, Field(description="ISO 8601 with its zone.")]
 AskId = Annotated[str, Field(min_length=1, max_length=64)]
+AskIds = Annotated[list[AskId], Field(min_length=1, max_length=200)]
+ForgottenCaller = Annotated[str, Field(max_length=100, description="As `key-ID`; empty: nobody.")]
 ProfileName = Annotated[str, Field(max_length=100, description="Empty: the build's own profile.")]
 ExplainedId = Annotated[
     str, Field(max_length=100, description="Chunk whose place is explained; empty: none.")
@@ -59,6 +68,7 @@ class ServiceTools:
         functions = (
             self.read_audit,
             self.read_calls,
+            self.forget_asks,
             self.trace_search,
             self.measure_chunks,
             self.fit_evidence,
@@ -74,6 +84,10 @@ class ServiceTools:
     async def read_calls(self, caller: CallerName, start: AwareTime, end: AwareTime) -> AuditPage:
         """Return the finished calls of one fixed token between two times, in order."""
         return AuditPage(rows=await self._trail.calls(caller, start, end))
+
+    async def forget_asks(self, ask_ids: AskIds, caller: ForgottenCaller = "") -> Forgotten:
+        """Delete the recorded calls of asks, and of one caller's own calls when it is named."""
+        return Forgotten(rows=await self._trail.erase(ask_ids, caller))
 
     async def trace_search(
         self,

@@ -74,6 +74,9 @@ class McpSettings(RetrievalSettings):
     mcp_waiting_calls: int = Field(
         default=256, ge=0, le=65536, description="Tool calls that may wait for their turn."
     )
+    retention_days: int = Field(
+        default=0, ge=0, le=36_500, description="Recorded questions are deleted after; 0: never."
+    )
     mcp_log_arguments: bool = Field(
         default=False, description="Whether log lines hold tool arguments, and so questions."
     )

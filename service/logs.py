@@ -28,6 +28,8 @@ _FILES_KEPT = 5
 _REQUEST_ID_LIMIT = 64
 # These log every connection and request at INFO, which the processes' own lines say better.
 _QUIET_LOGGERS = (
+    # At DEBUG these write questions: requests to the model, statements with their values, messages.
+    *("openai", "aiosqlite", "sqlalchemy", "asyncpg", "aiormq", "aio_pika"),
     "httpx",
     "httpx2",
     "httpcore",

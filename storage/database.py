@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, cast
 
 from sqlalchemy import event, text
 from sqlalchemy.engine import URL, Connection, make_url
@@ -57,6 +57,14 @@ def driver_url(url: str) -> URL:
     return parsed.set(drivername=_DRIVERS.get(parsed.drivername, parsed.drivername))
 
 
+class AsyncDriver(Protocol):
+    """A connection of SQLite's asynchronous driver."""
+
+    async def execute(self, sql: str) -> object:
+        """Run one statement."""
+        ...
+
+
 class Database:
     """Sessions for reading and for writing, each under a deadline.
 
@@ -82,6 +90,7 @@ class Database:
         else:
             self._writer = create_async_engine(
                 address,
+                hide_parameters=True,
                 pool_pre_ping=True,
                 pool_size=_POSTGRES_CONNECTIONS,
                 pool_timeout=timeout_seconds,
@@ -130,6 +139,23 @@ class Database:
         async with self.read() as session:
             await (await session.connection()).execute(text("SELECT 1"))
 
+    async def wipe_log(self) -> None:
+        """Empty SQLite's write-ahead log, which holds old pages of what was deleted.
+
+        What another connection still reads from it stays until the next time. PostgreSQL does
+        likewise by itself.
+
+        Raises:
+            DatabaseUnavailableError: Unreachable, or over the deadline.
+        """
+        if not self.is_sqlite:
+            return
+        async with self._guarded(), self._writer.connect() as connection:
+            # Past the engine, which would begin a transaction, in which nothing can be emptied.
+            raw = await connection.get_raw_connection()
+            driver = cast("AsyncDriver", raw.driver_connection)
+            await driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     async def close(self) -> None:
         """Close every connection."""
         await self._writer.dispose()
@@ -175,7 +201,11 @@ def _sqlite_engine(
     address: URL, timeout_seconds: float, *, connections: int, is_writer: bool
 ) -> AsyncEngine:
     engine = create_async_engine(
-        address, pool_size=connections, max_overflow=0, pool_timeout=timeout_seconds
+        address,
+        hide_parameters=True,
+        pool_size=connections,
+        max_overflow=0,
+        pool_timeout=timeout_seconds,
     )
 
     def prepare(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
@@ -187,6 +217,8 @@ def _sqlite_engine(
             "journal_mode=WAL",
             "synchronous=NORMAL",
             "foreign_keys=ON",
+            # What is deleted is overwritten, not only unlinked.
+            "secure_delete=ON",
         ):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()

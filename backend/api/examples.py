@@ -43,6 +43,7 @@ _PROBLEMS = {
     409: ("Not in this state", "job_state"),
     413: ("Request too large", "request_too_large"),
     422: ("The request is not valid", "invalid_request"),
+    429: ("Too many requests", "rate_limited"),
     502: ("The model cannot answer", "model_unavailable"),
     503: ("The documentation cannot be reached", "knowledge_unavailable"),
     504: ("The question took too long", "ask_timeout"),

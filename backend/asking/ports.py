@@ -41,6 +41,10 @@ class Knowledge(Protocol):
         """Return every tool call of an ask, with the signed claims of its caller."""
         ...
 
+    async def forget(self, ask_ids: Sequence[str], caller: str = "") -> None:
+        """Delete the recorded tool calls of asks, and of one caller when it is named."""
+        ...
+
     async def measure(self, query: str, chunk_ids: Sequence[str], claims: Claims) -> Measurement:
         """Return the cosine of each chunk against a query."""
         ...

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -105,6 +106,17 @@ class Recorder:
         self._has_spooled = moved < len(waiting)
         self._metrics.spooled.set(len(waiting) - moved)
         return moved
+
+    async def unspool(self, is_wanted: Callable[[AskRecord], bool]) -> int:
+        """Delete records that wait on disk; returns how many."""
+        count = 0
+        for path in await asyncio.to_thread(self._list_spool):
+            record = await asyncio.to_thread(_read, path)
+            if record is not None and is_wanted(record):
+                await asyncio.to_thread(path.unlink, missing_ok=True)
+                self._metrics.spooled.dec()
+                count += 1
+        return count
 
     async def _write_spool(self, record: AskRecord) -> AskRecord:
         response = AskResponse.model_validate(record.response)

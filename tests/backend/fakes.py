@@ -78,6 +78,11 @@ class FakeKnowledge:
             raise self.audit_failure
         return AuditPage(rows=tuple(row for row in self.rows if row.ask_id == ask_id))
 
+    async def forget(self, ask_ids: Sequence[str], caller: str = "") -> None:
+        if self.audit_failure is not None:
+            raise self.audit_failure
+        self.rows = [row for row in self.rows if row.ask_id not in ask_ids]
+
     async def measure(self, query: str, chunk_ids: Sequence[str], claims: Claims) -> Measurement:
         if self.index_failure is not None:
             raise self.index_failure

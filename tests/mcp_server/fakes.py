@@ -326,3 +326,9 @@ class FakeSink:
             for row in self.stored
             if row.caller == caller and start <= datetime.fromisoformat(row.created_at) <= end
         ]
+
+    async def erase(self, ask_ids: Sequence[str], caller: str) -> int:
+        raise DatabaseUnavailableError("nothing is deleted here")
+
+    async def erase_before(self, moment: datetime) -> int:
+        raise DatabaseUnavailableError("nothing is deleted here")
