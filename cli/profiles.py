@@ -50,7 +50,7 @@ def _models(profile: Profile) -> str:
 def _search(profile: Profile) -> str:
     search = profile.search
     weights = [search.dense_weight, search.sparse_weight]
-    weights += [search.late_weight] if search.late_weight else []
+    weights += [weight for weight in (search.part_weight, search.late_weight) if weight]
     lines = [f"{search.fusion} {'/'.join(f'{weight:g}' for weight in weights)}"]
     lines.append(f"{search.candidates} a list")
     if search.reranker:

@@ -16,6 +16,7 @@ from retrieval.profiles import SearchProfile
 _DENSE_ALONE = SearchProfile(dense_weight=1.0, sparse_weight=0.0)
 _SPARSE_ALONE = SearchProfile(dense_weight=0.0, sparse_weight=1.0)
 _RANKS = SearchProfile(fusion="rrf")
+_SCORES = SearchProfile()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ def ladder(bench: Workbench, default: SearchProfile) -> tuple[Step, ...]:
         Step("contextual header", cutter, _DENSE_ALONE),
         Step("BM25 alone, for comparison", cutter, _SPARSE_ALONE),
         Step("both, ranks fused (RRF)", cutter, _RANKS),
-        Step("both, scores fused (default)", cutter, default),
+        Step("both, scores fused", cutter, _SCORES),
+        Step("nearest part of each passage (default)", cutter, default),
     )
 
 

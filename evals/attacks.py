@@ -30,7 +30,7 @@ from evals.obedient import FORMS, ObedientAgent
 from evals.scratch import Scratch, open_scratch, silent
 from evals.workbench import Workbench
 from ingestion.report import Progress
-from retrieval.profiles import SearchProfile
+from retrieval.profiles import SearchProfile, packaged_search
 from retrieval.store import Filter
 
 TOP_K = 4
@@ -144,7 +144,7 @@ async def attempt_all(
     async with open_scratch(
         attacks.indexed,
         bench,
-        profiles={"default": profile or SearchProfile()},
+        profiles={"default": profile or packaged_search()},
         progress=progress,
     ) as scratch:
         return [

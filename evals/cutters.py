@@ -24,6 +24,11 @@ class Cutter(Protocol):
         ...
 
     @property
+    def parts_name(self) -> str:
+        """Name and parameters of the parts it makes; empty when it makes none."""
+        ...
+
+    @property
     def header_format(self) -> str:
         """Name and version of the header it puts in front of what is embedded."""
         ...
@@ -49,6 +54,11 @@ class StructuralCutter:
     def name(self) -> str:
         """Name with every parameter."""
         return self.rules.name
+
+    @property
+    def parts_name(self) -> str:
+        """Name and parameters of the parts it makes; empty when it makes none."""
+        return self.rules.parts_name if self.has_header else ""
 
     @property
     def header_format(self) -> str:
@@ -78,6 +88,11 @@ class FixedCutter:
         """Name with every parameter."""
         kind = "fixed-without-repeats" if self.without_repeats else "fixed"
         return f"{kind}({self.rules.body_tokens}/{self.rules.overlap_tokens})"
+
+    @property
+    def parts_name(self) -> str:
+        """None."""
+        return ""
 
     @property
     def header_format(self) -> str:
@@ -115,7 +130,8 @@ def _headless(draft: Draft, document: ParsedDocument) -> Draft:
     first, _, rest = draft.text_for_embedding.partition("\n")
     # The header is the first line and ends in a heading; a body that has none begins otherwise.
     is_header = bool(rest) and (first.startswith(document.title) or first.endswith(draft.path[-1]))
-    return draft.model_copy(update={"text_for_embedding": rest}) if is_header else draft
+    bare = draft.model_copy(update={"parts": ()})
+    return bare.model_copy(update={"text_for_embedding": rest}) if is_header else bare
 
 
 def _unrepeated(text: str) -> str:

@@ -19,9 +19,12 @@ from evals.sets import EvalSet, Split, load_set
 from evals.workbench import open_workbench
 from ingestion.report import Progress
 from ingestion.settings import IngestionSettings
-from retrieval.profiles import SearchProfile, load_profiles, profile_named
+from retrieval.profiles import SearchProfile, load_profiles, packaged_search, profile_named
 
-DEFAULT_PROFILES: Mapping[str, SearchProfile] = {"default": SearchProfile()}
+
+def default_profiles() -> dict[str, SearchProfile]:
+    """Return how evaluations search when nobody names a profile: as the packaged default does."""
+    return {"default": packaged_search()}
 
 
 def named_profiles(settings: IngestionSettings, names: Sequence[str]) -> dict[str, SearchProfile]:
@@ -46,7 +49,7 @@ async def eval_retrieval(
     folder: Path,
     settings: IngestionSettings,
     *,
-    profiles: Mapping[str, SearchProfile] = DEFAULT_PROFILES,
+    profiles: Mapping[str, SearchProfile] | None = None,
     k: int = DEFAULT_K,
     split: Split = "all",
     with_ladder: bool = False,
@@ -59,7 +62,8 @@ async def eval_retrieval(
     Args:
         folder: Holds ``corpus.jsonl`` and ``queries.jsonl``.
         settings: Where the data is and how documents are cut.
-        profiles: Ways to search, by name; the first one's figures are returned.
+        profiles: Ways to search, by name; the first one's figures are returned; None takes the
+            packaged default.
         k: Cut-off, in sections.
         split: Half of the questions the returned figures are of.
         with_ladder: Also measure what each stage adds.
@@ -71,6 +75,7 @@ async def eval_retrieval(
         EvalSetError: The folder is no labelled set.
     """
     eval_set = with_corpus(load_set(folder))
+    profiles = profiles or default_profiles()
     steps: Mapping[str, RetrievalResult] | None = None
     async with open_workbench(settings) as bench:
         async with open_scratch(eval_set, bench, profiles=profiles, progress=progress) as scratch:

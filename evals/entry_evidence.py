@@ -27,7 +27,7 @@ from evals.sets import EvalSet, Split, load_set
 from evals.workbench import Workbench, open_workbench
 from ingestion.report import Progress
 from ingestion.settings import IngestionSettings
-from retrieval.profiles import SearchProfile
+from retrieval.profiles import SearchProfile, packaged_search
 from retrieval.query_embedding import QueryEmbedder
 
 
@@ -122,7 +122,7 @@ async def open_corpus(
         EvalSetError: The set has no corpus.
     """
     if eval_set.sections:
-        profiles = {"default": SearchProfile()}
+        profiles = {"default": packaged_search()}
         async with open_scratch(eval_set, bench, profiles=profiles, progress=progress) as scratch:
             yield scratch
     elif eval_set.name == SET_FOLDER.name:

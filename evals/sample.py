@@ -29,15 +29,12 @@ from ingestion.report import Progress
 from ingestion.run import run
 from ingestion.sources import sample_sources
 from retrieval.builds import BuildCatalog
-from retrieval.profiles import SearchProfile
+from retrieval.profiles import SearchProfile, packaged_search
 
 SET_FOLDER = Path(__file__).parent / "sets" / "python_reference"
 DEFAULT = "default"
 DENSE_ALONE = "dense alone"
-SAMPLE_PROFILES = {
-    DEFAULT: SearchProfile(),
-    DENSE_ALONE: SearchProfile(dense_weight=1.0, sparse_weight=0.0),
-}
+_DENSE_ALONE = SearchProfile(dense_weight=1.0, sparse_weight=0.0)
 _COLLECTION = "sample"
 
 
@@ -93,7 +90,8 @@ async def open_sample(bench: Workbench, *, progress: Progress = silent) -> Async
     records = BuildRecords(bench.directory / "records")
     tools = replace(bench.tools, catalog=catalog, records=records)
     await run(sample_sources(), tools, bench.settings, progress)
-    async with open_engine_on(catalog, bench, SAMPLE_PROFILES) as scratch:
+    profiles = {DEFAULT: packaged_search(), DENSE_ALONE: _DENSE_ALONE}
+    async with open_engine_on(catalog, bench, profiles) as scratch:
         eval_set = load_set(SET_FOLDER)
         yield Sample(eval_set, scratch, tuple(_unlabelled(eval_set)))
 

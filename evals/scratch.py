@@ -21,7 +21,8 @@ from evals.section_documents import SECTIONS_VERSION, section_documents
 from evals.sets import EvalSet
 from evals.workbench import Workbench
 from ingestion.dedup import Deduplicated, deduplicate
-from ingestion.embedding import embed_passages
+from ingestion.embedding import embed_chunks
+from ingestion.part_weights import PartWeights
 from ingestion.records import DocumentRecord, document_digest
 from ingestion.report import Progress, ProgressEvent
 from retrieval.builds import BuildCatalog
@@ -98,7 +99,11 @@ async def open_scratch(
     """
     cutter = cutter or bench.cutter
     stamp = make_stamp(
-        bench.embedder, bench.sparse, header_format=cutter.header_format, chunker=cutter.name
+        bench.embedder,
+        bench.sparse,
+        header_format=cutter.header_format,
+        chunker=cutter.name,
+        parts=cutter.parts_name,
     )
     catalog = BuildCatalog(bench.directory / scratch_key(eval_set, stamp), _COLLECTION)
     if await catalog.current() is None:
@@ -147,18 +152,15 @@ def scratch_key(eval_set: EvalSet, stamp: Stamp) -> str:
 
 
 async def _embed(unique: Deduplicated, bench: Workbench, progress: Progress) -> list[Point]:
-    embedded = await embed_passages(
-        [chunk.text_for_embedding for chunk in unique.chunks],
+    points, _ = await embed_chunks(
+        unique.chunks,
         embedder=bench.embedder,
         cache=bench.vectors,
         workers=bench.settings.ingest_workers,
         progress=progress,
     )
-    sparse = bench.sparse.fitted(chunk.text_for_embedding for chunk in unique.chunks)
-    return [
-        Point(chunk, vector, sparse.embed_document(chunk.text_for_embedding))
-        for chunk, vector in zip(unique.chunks, embedded.vectors, strict=True)
-    ]
+    weights = PartWeights.fitted(bench.sparse, unique.chunks)
+    return [Point(chunk, own.dense, weights.embed(chunk), parts=own.parts) for chunk, own in points]
 
 
 async def _write(

@@ -21,7 +21,7 @@ from evals.abstention_report import abstention_report
 from evals.calibrate import Calibration, calibrate
 from evals.calibration_report import calibration_report
 from evals.drift import DriftReport, check_drift
-from evals.entry import DEFAULT_PROFILES, Written, write
+from evals.entry import Written, default_profiles, write
 from evals.errors import EvalSetError
 from evals.kept import changed_share, keep_artefact, live_signals, note_check, read_in_force
 from evals.near_miss import near_miss_part
@@ -112,8 +112,8 @@ def _open(
 ) -> AbstractAsyncContextManager[Scratch]:
     """Open an index of the set's own corpus, or the one in force when it brings none."""
     if not eval_set.sections:
-        return open_served(settings, bench, DEFAULT_PROFILES)
-    return open_scratch(eval_set, bench, profiles=DEFAULT_PROFILES, progress=progress)
+        return open_served(settings, bench, default_profiles())
+    return open_scratch(eval_set, bench, profiles=default_profiles(), progress=progress)
 
 
 async def calibrate_served(
@@ -142,7 +142,7 @@ async def calibrate_served(
     eval_set = load_set(folder)
     async with (
         open_workbench(settings) as bench,
-        open_served(settings, bench, DEFAULT_PROFILES) as served,
+        open_served(settings, bench, default_profiles()) as served,
     ):
         observations = (
             *await observe_set(served, eval_set),
@@ -202,7 +202,7 @@ async def make_negatives(settings: IngestionSettings, count: int) -> tuple[Quest
     """
     async with (
         open_workbench(settings) as bench,
-        open_served(settings, bench, DEFAULT_PROFILES) as served,
+        open_served(settings, bench, default_profiles()) as served,
     ):
         made = synthetic_questions(served.places.headings, count)
     if not made:

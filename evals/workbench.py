@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evals.cutters import Cutter, StructuralCutter
 from ingestion.chunkers import rules_for
-from ingestion.composition import IngestionTools, open_tools
+from ingestion.composition import IngestionTools, open_tools, part_rules
 from ingestion.settings import IngestionSettings
 from retrieval.embedding import DenseEmbedder
 from retrieval.sparse import SparseEncoder
@@ -58,7 +58,11 @@ async def open_workbench(settings: IngestionSettings) -> AsyncGenerator[Workbenc
     """
     await asyncio.to_thread(settings.data_dir.mkdir, parents=True, exist_ok=True)
     tools = await asyncio.to_thread(open_tools, settings)
-    rules = rules_for("structural", input_limit_tokens=tools.embedder.spec.input_limit_tokens)
+    rules = rules_for(
+        "structural",
+        input_limit_tokens=tools.embedder.spec.input_limit_tokens,
+        parts=part_rules(settings),
+    )
     try:
         yield Workbench(
             settings=settings,

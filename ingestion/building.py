@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ingestion.gathering import Gathered
+from ingestion.part_weights import PartWeights
+from ingestion.passage_vectors import PassageVectors
 from ingestion.records import BuildRecords
 from ingestion.report import Progress, ProgressEvent
 from ingestion.verify import Expectation, verify
 from retrieval.catalog import BuildWriter, Catalog
-from retrieval.chunk import Chunk, DenseVector, Point
+from retrieval.chunk import Chunk, Point
 from retrieval.late import LateEmbedder
 from retrieval.manifest import Manifest, Stamp
 from retrieval.sparse import SparseEncoder
@@ -38,7 +40,7 @@ class Publisher:
     async def publish(
         self,
         gathered: Gathered,
-        points: Sequence[tuple[Chunk, DenseVector]],
+        points: Sequence[tuple[Chunk, PassageVectors]],
         *,
         duplicates: int,
         stamp: Stamp,
@@ -67,26 +69,26 @@ class Publisher:
         return manifest
 
     async def _write(
-        self, writer: BuildWriter, points: Sequence[tuple[Chunk, DenseVector]]
+        self, writer: BuildWriter, points: Sequence[tuple[Chunk, PassageVectors]]
     ) -> None:
         started = time.monotonic()
-        sparse = self.sparse.fitted(chunk.text_for_embedding for chunk, _ in points)
+        weights = PartWeights.fitted(self.sparse, [chunk for chunk, _ in points])
         for at in range(0, len(points), _WRITE_BATCH):
             batch = points[at : at + _WRITE_BATCH]
-            await writer.write(await asyncio.to_thread(self._points, batch, sparse))
+            await writer.write(await asyncio.to_thread(self._points, batch, weights))
             done = at + len(batch)
             rate = done / max(time.monotonic() - started, 1e-6)
             left = (len(points) - done) / rate
             self.progress(ProgressEvent("writing", done, len(points), rate, left))
 
     def _points(
-        self, batch: Sequence[tuple[Chunk, DenseVector]], sparse: SparseEncoder
+        self, batch: Sequence[tuple[Chunk, PassageVectors]], weights: PartWeights
     ) -> list[Point]:
         texts = [chunk.text_for_embedding for chunk, _ in batch]
         late = self.late.embed_passages(texts) if self.late else [None] * len(texts)
         return [
-            Point(chunk, vector, sparse.embed_document(text), matrix)
-            for (chunk, vector), text, matrix in zip(batch, texts, late, strict=True)
+            Point(chunk, own.dense, weights.embed(chunk), matrix, own.parts)
+            for (chunk, own), matrix in zip(batch, late, strict=True)
         ]
 
     async def _verify(self, manifest: Manifest, expect: Expectation | None) -> None:

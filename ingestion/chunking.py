@@ -30,6 +30,11 @@ class StructuralChunker:
         """Name with every parameter."""
         return self.rules.name
 
+    @property
+    def parts_name(self) -> str:
+        """Name and parameters of the parts it makes; empty when it makes none."""
+        return self.rules.parts_name
+
     def chunk(self, document: ParsedDocument) -> Chunked:
         """Return the chunks of one document in order."""
         return chunk_document(document, self.tokenizer, self.rules)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ingestion.document import Block, ParsedDocument
 from ingestion.drafts import Draft
 from ingestion.header import build_header, with_context
+from ingestion.parts import windows
 from ingestion.repetition import Span, repeated_lines
 from ingestion.rules import ChunkRules, Tokenizer
 from ingestion.sections import Section
@@ -82,7 +83,15 @@ class Composer:
             self.document.title, owner.path, limit_tokens=limit, count=self._count
         )
         header = with_context(header, self.document.context, limit_tokens=limit, count=self._count)
-        return [self._draft(owner, units, f"{header}\n{body}" if header else body, position)]
+        draft = self._draft(owner, units, _under(header, body), position)
+        return [draft.model_copy(update={"parts": self._parts(units, header)})]
+
+    def _parts(self, units: Sequence[Unit], header: str) -> tuple[str, ...]:
+        rules = self.rules.parts
+        if rules is None:
+            return ()
+        bodies = [self._embedded_body(part) for part in windows(units, self._cutter, rules)]
+        return tuple(_under(header, body) for body in bodies)
 
     def _count(self, text: str) -> int:
         return self._tokenizer.count(text)
@@ -120,6 +129,10 @@ class Composer:
             source_url=with_anchor(document.url, _anchor(owner, units[0].start)),
             metadata={**document.metadata, **facts_at(owner, units[0].start)},
         )
+
+
+def _under(header: str, body: str) -> str:
+    return f"{header}\n{body}" if header else body
 
 
 def with_anchor(url: str, anchor: str) -> str:

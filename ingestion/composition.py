@@ -8,6 +8,7 @@ from ingestion.chunkers import make_chunker
 from ingestion.fetch import Fetcher, FetchLimits
 from ingestion.guarded_transport import GuardedTransport
 from ingestion.parsers.sandbox import ParseLimits, ParserProcess
+from ingestion.parts import PartRules
 from ingestion.reading import FileParser
 from ingestion.records import BuildRecords
 from ingestion.rules import Chunker
@@ -134,4 +135,11 @@ def open_chunker(settings: IngestionSettings, embedder: DenseEmbedder) -> Chunke
         input_limit_tokens=embedder.spec.input_limit_tokens,
         target_tokens=settings.chunk_target_tokens or wanted.target_tokens,
         overlap_tokens=None if overlap < 0 else overlap,
+        parts=part_rules(settings),
     )
+
+
+def part_rules(settings: IngestionSettings) -> PartRules | None:
+    """Return the sizes of parts in these settings' profile; None when it makes none."""
+    wanted = open_profile(settings).ingestion.parts
+    return PartRules(wanted.target_tokens, wanted.overlap_tokens) if wanted else None

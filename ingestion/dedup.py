@@ -85,6 +85,7 @@ def _chunk(identity: str, places: Sequence[_Place], neighbours: _Neighbours) -> 
         language=first.record.language,
         updated_at=first.record.updated_at,
         metadata=dict(first.draft.metadata),
+        parts=first.draft.parts,
     )
 
 

@@ -27,6 +27,7 @@ class Draft(BaseModel):
     start: int = Field(ge=0, description="Offset of the text in the document.")
     text: str = Field(min_length=1)
     text_for_embedding: str = Field(min_length=1)
+    parts: tuple[str, ...] = Field(default=(), description="What is embedded of each part.")
     path: tuple[str, ...]
     section_heading: str
     parent_heading: str

@@ -6,10 +6,12 @@ import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
+from ingestion.passage_vectors import PassageVectors, put_together, texts_to_embed
 from ingestion.report import Progress, ProgressEvent
-from retrieval.chunk import DenseVector
+from retrieval.chunk import Chunk, DenseVector
 from retrieval.models import ModelSpec
 from retrieval.tokens import Tokenizer
 from retrieval.vectors import vector_key
@@ -59,11 +61,36 @@ class Embedded:
 
     Attributes:
         vectors: One per text, in the texts' order.
-        computed: How many went through the model.
+        is_computed: Of each text, whether it went through the model.
     """
 
     vectors: tuple[DenseVector, ...]
-    computed: int
+    is_computed: tuple[bool, ...]
+
+
+async def embed_chunks(
+    chunks: Sequence[Chunk],
+    *,
+    embedder: PassageEmbedder,
+    cache: VectorStore,
+    workers: int,
+    progress: Progress,
+) -> tuple[list[tuple[Chunk, PassageVectors]], int]:
+    """Return each chunk with its vectors, and how many chunks went through the model.
+
+    Args:
+        chunks: In order.
+        embedder: As for ``embed_passages``.
+        cache: As for ``embed_passages``.
+        workers: As for ``embed_passages``.
+        progress: As for ``embed_passages``.
+    """
+    embedded = await embed_passages(
+        texts_to_embed(chunks), embedder=embedder, cache=cache, workers=workers, progress=progress
+    )
+    flags = iter(embedded.is_computed)
+    computed = sum(max(islice(flags, 1 + len(chunk.parts))) for chunk in chunks)
+    return put_together(chunks, embedded.vectors), computed
 
 
 async def embed_passages(
@@ -88,6 +115,7 @@ async def embed_passages(
     """
     keys = [vector_key(embedder.digest, embedder.spec.passage_prefix, text) for text in texts]
     known = await asyncio.to_thread(cache.get_many, keys)
+    is_computed = tuple(key not in known for key in keys)
     missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
     meter = _Meter(len(missing), progress)
     batches = iter(list(_batches(missing)))
@@ -104,7 +132,7 @@ async def embed_passages(
                 group.create_task(work())
     except ExceptionGroup as failures:  # all workers run one model: the first failure says it all
         raise failures.exceptions[0] from failures
-    return Embedded(tuple(known[key] for key in keys), len(missing))
+    return Embedded(tuple(known[key] for key in keys), is_computed)
 
 
 _Batch = Sequence[tuple[bytes, str]]

@@ -16,10 +16,11 @@ from ingestion.dedup import deduplicate
 from ingestion.errors import CarryOverError, IngestionError
 from ingestion.exclusive import exclusive
 from ingestion.gathering import Gathered, GatheredDocument
+from ingestion.passage_vectors import PassageVectors, put_together, texts_to_embed
 from ingestion.records import BuildRecords
 from ingestion.report import Progress
 from ingestion.settings import IngestionSettings
-from retrieval.chunk import Chunk, DenseVector
+from retrieval.chunk import Chunk
 from retrieval.manifest import Manifest
 from retrieval.opening import open_catalog, open_sparse_encoder, open_vectors
 from retrieval.vectors import VectorCache, vector_key
@@ -105,11 +106,11 @@ def _gather(settings: IngestionSettings, manifest: Manifest) -> Gathered:
 
 def _points(
     settings: IngestionSettings, manifest: Manifest, chunks: tuple[Chunk, ...] | list[Chunk]
-) -> list[tuple[Chunk, DenseVector]]:
+) -> list[tuple[Chunk, PassageVectors]]:
     stamp = manifest.stamp
     keys = [
-        vector_key(stamp.model_digest, stamp.passage_prefix, chunk.text_for_embedding)
-        for chunk in chunks
+        vector_key(stamp.model_digest, stamp.passage_prefix, text)
+        for text in texts_to_embed(chunks)
     ]
     cache: VectorCache = open_vectors(settings)
     try:
@@ -121,4 +122,4 @@ def _points(
         raise CarryOverError(
             f"{missing} of {len(keys)} vectors are not kept any more; ingest the documents again"
         )
-    return [(chunk, known[key]) for chunk, key in zip(chunks, keys, strict=True)]
+    return put_together(chunks, [known[key] for key in keys])

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from ingestion.document import ParsedDocument
 from ingestion.drafts import Draft
+from ingestion.parts import PartRules
 
 _SPECIAL_TOKENS = 4
 _HEADER_TOKENS = 96
@@ -34,12 +35,14 @@ class ChunkRules:
         overlap_tokens: Sentences of the chunk before, repeated at a cut inside a section.
         input_limit_tokens: What the model reads, special tokens included.
         kind: Name and version of the chunker the sizes are for.
+        parts: Sizes of the parts that get vectors of their own; None makes none.
     """
 
     target_tokens: int
     overlap_tokens: int
     input_limit_tokens: int
     kind: str = "structural-2"
+    parts: PartRules | None = None
 
     @property
     def body_tokens(self) -> int:
@@ -62,6 +65,11 @@ class ChunkRules:
         """Name and parameters, part of a build's stamp."""
         return f"{self.kind}({self.target_tokens}/{self.overlap_tokens})"
 
+    @property
+    def parts_name(self) -> str:
+        """Name and parameters of the parts, part of a build's stamp; empty when there are none."""
+        return self.parts.name if self.parts else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Chunked:
@@ -81,6 +89,11 @@ class Chunker(Protocol):
     @property
     def name(self) -> str:
         """Name with every parameter, part of a build's stamp."""
+        ...
+
+    @property
+    def parts_name(self) -> str:
+        """Name and parameters of the parts it makes; empty when it makes none."""
         ...
 
     def chunk(self, document: ParsedDocument) -> Chunked:

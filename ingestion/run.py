@@ -14,13 +14,14 @@ from collections.abc import Iterator, Sequence
 from ingestion.building import Publisher
 from ingestion.composition import IngestionTools, open_tools
 from ingestion.dedup import Deduplicated, deduplicate
-from ingestion.embedding import embed_passages
+from ingestion.embedding import embed_chunks
 from ingestion.errors import EmptyRunError
 from ingestion.exclusive import exclusive
 from ingestion.gathering import Gathered, Gatherer, Reader, nothing_came_out
 from ingestion.header import header_format
 from ingestion.reading import SourceReader
 from ingestion.report import DocumentReport, IngestReport, Progress, ProgressEvent
+from ingestion.rules import Chunker
 from ingestion.settings import IngestionSettings
 from ingestion.sources import Source
 from ingestion.summaries import Summariser
@@ -86,7 +87,7 @@ async def run(
     gatherer = Gatherer(
         reader=reader or SourceReader(tools.parser, tools.fetcher, settings.roots),
         chunker=tools.chunker,
-        chunking=f"{tools.chunker.name}; {headers}; {tools.embedder.spec.name}",
+        chunking=f"{_cutting(tools.chunker)}; {headers}; {tools.embedder.spec.name}",
         records=tools.records,
         progress=progress,
         most_vanished=settings.ingest_most_vanished_share,
@@ -105,6 +106,7 @@ async def run(
         tools.late,
         header_format=headers,
         chunker=tools.chunker.name,
+        parts=tools.chunker.parts_name,
     )
     embedded = 0
     if previous and _is_same(previous, stamp, settings.profile, gathered, unique):
@@ -126,6 +128,10 @@ async def run(
         embedded=embedded,
         summaries=summariser.report() if summariser else None,
     )
+
+
+def _cutting(chunker: Chunker) -> str:
+    return f"{chunker.name} in {chunker.parts_name}" if chunker.parts_name else chunker.name
 
 
 def _is_same(
@@ -153,8 +159,8 @@ async def _publish(
     expect: Expectation | None,
 ) -> tuple[Manifest, int]:
     """Embed and publish; return the new build and how many passages went through the model."""
-    embedded = await embed_passages(
-        [chunk.text_for_embedding for chunk in unique.chunks],
+    points, embedded = await embed_chunks(
+        unique.chunks,
         embedder=tools.embedder,
         cache=tools.vectors,
         workers=settings.ingest_workers,
@@ -165,13 +171,13 @@ async def _publish(
     )
     manifest = await publisher.publish(
         gathered,
-        list(zip(unique.chunks, embedded.vectors, strict=True)),
+        points,
         duplicates=unique.duplicates,
         stamp=stamp,
         profile=settings.profile,
         expect=expect,
     )
-    return manifest, embedded.computed
+    return manifest, embedded
 
 
 def _reports(gathered: Gathered, unique: Deduplicated) -> Iterator[DocumentReport]:

@@ -81,6 +81,14 @@ class UnitCutter:
             Unit(cut, unit.end, self.spans.count(cut, unit.end), unit.is_prose, unit.header),
         )
 
+    def pieces(self, unit: Unit, limit: int) -> Iterator[Unit]:
+        """Yield a unit, or what its lines make when it has more than ``limit`` tokens."""
+        if unit.tokens <= limit:
+            yield unit
+            return
+        for start, end in self._packed(self._lines(unit.start, unit.end, limit), limit):
+            yield self._unit(start, end, is_prose=unit.is_prose)
+
     def _fits(self, start: int, end: int, used: int = 0) -> bool:
         return (
             self.spans.count(start, end) + used <= self.limit and end - start <= MAXIMUM_CHARACTERS

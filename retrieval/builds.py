@@ -60,7 +60,10 @@ class BuildCatalog:
                 f"cannot write a build in {self._builds}: {error}"
             ) from error
         store = EdgeStore.create(
-            directory / _POINTS, stamp.dimension, late_dimension=stamp.late_dimension
+            directory / _POINTS,
+            stamp.dimension,
+            late_dimension=stamp.late_dimension,
+            has_parts=bool(stamp.parts),
         )
         return BuildWriter(build, store, self, stamp, profile)
 

@@ -67,6 +67,7 @@ class QdrantBuildCatalog:
             self._prefix + build,
             stamp.dimension,
             late_dimension=stamp.late_dimension,
+            has_parts=bool(stamp.parts),
             indexed=self._indexed,
         )
         return BuildWriter(build, store, self, stamp, profile)

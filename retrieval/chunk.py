@@ -64,6 +64,8 @@ class Chunk:
         language: ISO 639-1 code, empty when unknown.
         updated_at: UTC, ISO 8601, empty when the source does not say.
         metadata: Free values of the document (page, definition, times).
+        parts: What is embedded of each of its parts, header included; empty for a passage of one
+            part. Needed to write a build, not stored in it.
     """
 
     chunk_id: str
@@ -73,6 +75,7 @@ class Chunk:
     language: str = ""
     updated_at: str = ""
     metadata: dict[str, JsonScalar] = field(default_factory=dict[str, JsonScalar])
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +87,12 @@ class Point:
         sparse: BM25 weights of ``text_for_embedding``.
         late: One row per token for late interaction, shape (n_tokens, late_dimension), float32,
             unit rows; None when the build has none.
+        parts: One row per part of the passage, shape (n_parts, dimension), float32, unit rows;
+            None for a passage of one part, whose only part is itself.
     """
 
     chunk: Chunk
     dense: DenseVector
     sparse: SparseVector
     late: Matrix | None = None
+    parts: Matrix | None = None

@@ -132,6 +132,7 @@ class Engine:
                 sparse=_most_telling(self._weighted(stored.sparse, frequencies)),
                 words=(),
                 saturation=self._sparse.saturation,
+                with_parts=_has_parts(opened, profile),
                 excluded=chunk_id,
             )
             return await self._run(opened, query, request, profile)
@@ -252,6 +253,7 @@ class Engine:
             words=weigh(self._sparse.terms(request.query), frequencies),
             saturation=self._sparse.saturation,
             late=late,
+            with_parts=_has_parts(opened, profile),
             analyser=self._sparse,
         )
 
@@ -284,6 +286,10 @@ class Engine:
             while len(self._trees) > _KEPT_TREES:
                 self._trees.popitem(last=False)
         return tree
+
+
+def _has_parts(opened: OpenedBuild, profile: SearchProfile) -> bool:
+    return profile.part_weight > 0 and bool(opened.manifest.stamp.parts)
 
 
 def _count_visible(opened: OpenedBuild, where: Filter) -> int:

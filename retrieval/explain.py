@@ -89,11 +89,12 @@ def _ranked_out(trace: Trace, chunk_id: str) -> tuple[Kind, str]:
         stage = "reranking" if trace.reranked else "fusion"
         shown = len(trace.selected)
         return "below_cut_off", f"It was place {place} after {stage}, and {shown} were shown"
-    if chunk_id in trace.dense or chunk_id in trace.sparse:
+    if any(chunk_id in brought for brought in (trace.dense, trace.sparse, trace.parts)):
         return "not_retrieved", "It was found, but is below the profile's floors"
+    by_parts = f", nor among the {len(trace.parts)} by their parts" if trace.parts else ""
     return "not_retrieved", (
         f"It is neither among the {len(trace.dense)} nearest nor among the {len(trace.sparse)} "
-        "best by words"
+        f"best by words{by_parts}"
     )
 
 

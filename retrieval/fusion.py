@@ -26,6 +26,9 @@ class Scored:
         dense_rank: Place in the dense list from 1; None when that list did not bring it.
         sparse_rank: Likewise in the sparse list.
         late: Sum of best token matches (MaxSim); None when late interaction is not used.
+        part_rank: Place in the list of nearest parts; None when that list did not bring it.
+        part_cosine: Cosine of its nearest part, in [-1, 1]; its own where it has no parts; None
+            counts as no number at all.
     """
 
     chunk_id: str
@@ -34,6 +37,8 @@ class Scored:
     dense_rank: int | None
     sparse_rank: int | None
     late: float | None = None
+    part_cosine: float | None = None
+    part_rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class Fused:
     Attributes:
         rank: From 1.
         rrf: Sum of w / (k + rank) over the lists that brought it.
-        zscore: Weighted sum of the z-scores of cosine and BM25 over the union.
+        zscore: Weighted sum of the z-scores of the candidates' numbers over the union.
     """
 
     scored: Scored
@@ -59,6 +64,7 @@ def fuse(
     dense_weight: float = 0.5,
     sparse_weight: float = 0.5,
     late_weight: float = 0.0,
+    part_weight: float = 0.0,
     rrf_k: int = 60,
 ) -> list[Fused]:
     """Return the candidates in joined order, best first, ties by chunk id.
@@ -69,27 +75,30 @@ def fuse(
         dense_weight: Weight of the dense list, >= 0.
         sparse_weight: Weight of the sparse list, >= 0.
         late_weight: Weight of late interaction, >= 0; without its numbers it has no effect.
+        part_weight: Weight of the nearest part, >= 0; without its numbers it has no effect.
         rrf_k: Damping of the first ranks in reciprocal rank fusion.
     """
     late = {c.chunk_id: c.late for c in candidates if c.late is not None}
-    late_order = sorted(late, key=lambda chunk_id: (-late[chunk_id], chunk_id))
-    late_rank = {chunk_id: rank for rank, chunk_id in enumerate(late_order, 1)}
+    part = {c.chunk_id: c.part_cosine for c in candidates if c.part_cosine is not None}
+    late_rank, part_rank = _ranks(late), _ranks(part)
     rrf = {
         c.chunk_id: reciprocal_ranks(
             (dense_weight, c.dense_rank),
             (sparse_weight, c.sparse_rank),
             (late_weight, late_rank.get(c.chunk_id)),
+            (part_weight, part_rank.get(c.chunk_id)),
             k=rrf_k,
         )
         for c in candidates
     }
     cosine_z = z_scores({c.chunk_id: c.cosine for c in candidates})
     bm25_z = z_scores({c.chunk_id: c.bm25 for c in candidates})
-    late_z = z_scores(late)
+    late_z, part_z = z_scores(late), z_scores(part)
     zscore = {
         c.chunk_id: dense_weight * cosine_z[c.chunk_id]
         + sparse_weight * bm25_z[c.chunk_id]
         + late_weight * late_z.get(c.chunk_id, 0.0)
+        + part_weight * part_z.get(c.chunk_id, 0.0)
         for c in candidates
     }
     leading = rrf if by == "rrf" else zscore
@@ -97,6 +106,11 @@ def fuse(
     return [
         Fused(c, rank, rrf[c.chunk_id], zscore[c.chunk_id]) for rank, c in enumerate(ordered, 1)
     ]
+
+
+def _ranks(numbers: Mapping[str, float]) -> dict[str, int]:
+    order = sorted(numbers, key=lambda chunk_id: (-numbers[chunk_id], chunk_id))
+    return {chunk_id: rank for rank, chunk_id in enumerate(order, 1)}
 
 
 def reciprocal_ranks(*lists: tuple[float, int | None], k: int) -> float:

@@ -20,6 +20,7 @@ class Stamp(BaseModel):
     sparse_model: str = Field(description="Name and parameters of the sparse encoder.")
     late_model: str = Field(default="", description="Late-interaction model; empty: none.")
     late_dimension: int = Field(default=0, ge=0)
+    parts: str = Field(default="", description="How passages are cut into parts; empty: not.")
 
 
 class Manifest(BaseModel):

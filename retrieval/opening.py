@@ -156,8 +156,9 @@ def make_stamp(
     *,
     header_format: str,
     chunker: str,
+    parts: str = "",
 ) -> Stamp:
-    """Return what a build made with these parts must be stamped with."""
+    """Return what a build made with all this must be stamped with."""
     spec = embedder.spec
     return Stamp(
         embedding_model=spec.name,
@@ -170,6 +171,7 @@ def make_stamp(
         sparse_model=sparse.name,
         late_model=late.name if late else "",
         late_dimension=late.dimension if late else 0,
+        parts=parts,
     )
 
 
@@ -257,4 +259,5 @@ def has_same_models(one: IngestionProfile, other: IngestionProfile) -> bool:
         one.embedder == other.embedder
         and one.sparse == other.sparse
         and (one.late_interaction is None or one.late_interaction == other.late_interaction)
+        and (one.parts is None or one.parts == other.parts)
     )

@@ -98,6 +98,12 @@ def checked_vector(point: Point, dimension: int) -> DenseVector:
         raise VectorError(f"{name}: the sparse vector is malformed")
     if point.late is not None and not (np.isfinite(point.late).all() and point.late.size):
         raise VectorError(f"{name}: the late-interaction vectors are malformed")
+    if point.parts is not None and not (
+        point.parts.shape[1:] == (dimension,)
+        and point.parts.size
+        and np.isfinite(point.parts).all()
+    ):
+        raise VectorError(f"{name}: the vectors of its parts are malformed")
     if not point.chunk.occurrences:
         raise VectorError(f"{name}: the chunk stands nowhere")
     return vector / np.float32(length)

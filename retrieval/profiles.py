@@ -53,6 +53,9 @@ class SearchProfile(_Part):
     late_weight: float = Field(
         default=0.0, ge=0.0, le=1.0, description="Of late interaction; needs a build that has it."
     )
+    part_weight: float = Field(
+        default=0.0, ge=0.0, le=1.0, description="Of the nearest part; needs a build that has them."
+    )
     rrf_k: int = Field(default=60, ge=1, le=1000)
     dense_floor_cosine: float | None = Field(
         default=None, ge=-1.0, le=1.0, description="Below it a dense candidate is not fused."
@@ -82,6 +85,13 @@ class ChunkerProfile(_Part):
     overlap_tokens: int = Field(
         default=-1, ge=-1, le=2048, description="Repeated at a cut; -1: the chunker's own."
     )
+
+
+class PartsProfile(_Part):
+    """What of a passage is embedded once more, a few sentences at a time."""
+
+    target_tokens: int = Field(ge=8, le=8192, description="Longest part.")
+    overlap_tokens: int = Field(default=0, ge=0, le=2048, description="Repeated at a cut.")
 
 
 class EmbedderProfile(_Part):
@@ -120,6 +130,7 @@ class IngestionProfile(_Part):
 
     parser: Literal["auto"] = "auto"
     chunker: ChunkerProfile = ChunkerProfile()
+    parts: PartsProfile | None = None
     embedder: EmbedderProfile = EmbedderProfile()
     sparse: SparseProfile = SparseProfile()
     late_interaction: LateProfile | None = None
@@ -156,6 +167,11 @@ def load_profiles(path: Path | None, environment: Mapping[str, str]) -> dict[str
         str(key): _profile(f"{name}: {key}", _substituted(value, environment, f"{name}: {key}"))
         for key, value in entries.items()
     }
+
+
+def packaged_search() -> SearchProfile:
+    """Return how the packaged default profile searches."""
+    return load_profiles(None, {})["default"].search
 
 
 def profile_named(profiles: Mapping[str, Profile], name: str) -> Profile:

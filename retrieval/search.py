@@ -36,6 +36,7 @@ class Hit:
         occurrence: The place to show, chosen among those the filter lets through.
         cosine: Raw dense cosine, in [-1, 1], for every hit however found.
         sparse_bm25: Raw BM25 with IDF, >= 0.
+        part_cosine: Cosine of its nearest part, in [-1, 1]; orders hits, never judges them.
         fused_rank: From 1, over all candidates, before near-duplicate removal.
     """
 
@@ -49,6 +50,7 @@ class Hit:
     zscore: float | None
     fused_rank: int
     rerank_logit: float | None = None
+    part_cosine: float | None = None
     matched_terms: tuple[str, ...] = ()
 
 
@@ -78,13 +80,18 @@ class SearchSignals:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The order of candidates after each stage, by chunk id."""
+    """The order of candidates after each stage, by chunk id.
+
+    Attributes:
+        parts: By their nearest part; empty when parts are not used.
+    """
 
     dense: tuple[str, ...]
     sparse: tuple[str, ...]
     fused: tuple[str, ...]
     reranked: tuple[str, ...]
     selected: tuple[str, ...]
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +100,7 @@ class SearchOutcome:
 
     Attributes:
         hits: At most top_k, in final order; the chunk of the best cosine is always among them.
-        degraded: Names of stages that fell back (``rerank_failed``).
+        degraded: Names of stages that fell back (``rerank_failed``, ``parts_missing``).
         visible_chunks: Chunks of the build that the filter's labels let through; None: all.
     """
 

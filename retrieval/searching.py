@@ -123,8 +123,9 @@ async def run_search(
             fused=fused_ids,
             reranked=order.chunk_ids if order.logits else (),
             selected=chosen,
+            parts=tuple(c.chunk_id for c in lists.parts),
         ),
-        degraded=order.degraded,
+        degraded=(*_lacking(query, profile), *order.degraded),
     )
 
 
@@ -181,6 +182,11 @@ async def _first_own(
     return None
 
 
+def _lacking(query: Query, profile: SearchProfile) -> tuple[str, ...]:
+    """Say when a build was made without the parts that the profile weighs."""
+    return ("parts_missing",) if profile.part_weight > 0 and not query.with_parts else ()
+
+
 def _fuse(candidates: Sequence[Scored], profile: SearchProfile) -> list[Fused]:
     return fuse(
         above_floors(candidates, profile.dense_floor_cosine, profile.sparse_floor),
@@ -188,6 +194,7 @@ def _fuse(candidates: Sequence[Scored], profile: SearchProfile) -> list[Fused]:
         dense_weight=profile.dense_weight,
         sparse_weight=profile.sparse_weight,
         late_weight=profile.late_weight,
+        part_weight=profile.part_weight,
         rrf_k=profile.rrf_k,
     )
 
@@ -271,6 +278,7 @@ def _hit(
         sparse_bm25=scored.bm25,
         rrf=place.rrf if place else None,
         zscore=place.zscore if place else None,
+        part_cosine=scored.part_cosine if query.with_parts else None,
         fused_rank=place.rank if place else last_rank,
         rerank_logit=rerank_logit,
         matched_terms=tuple(dict.fromkeys(matched)),

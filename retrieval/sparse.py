@@ -17,8 +17,9 @@ from typing import Protocol
 from qdrant_edge import Bm25, Bm25Config, Language, SnowballLanguage, SnowballParams, StopwordsSet
 
 from retrieval.chunk import SparseVector
+from retrieval.symbols import name_symbols
 
-_ANALYSIS_VERSION = 1
+_ANALYSIS_VERSION = 2
 
 # Words that ask but say nothing of the matter; the language's own stop words come on top.
 _QUESTION_WORDS = frozenset(
@@ -93,7 +94,7 @@ class Bm25Encoder:
     """BM25 with an English stemmer and question words among the stop words.
 
     Identifiers (``snake_case``, ``camelCase``) are indexed whole and in parts, so that a question
-    finds them by either.
+    finds them by either; operators and names like ``__init__`` have words of their own.
 
     The average length of a passage is measured on the corpus when a build is written: prose and
     code differ by a factor of two, and a constant costs either of them. It changes weights of
@@ -130,7 +131,7 @@ class Bm25Encoder:
         # With b = 0 a weight tells its term's frequency: w = f (k + 1) / (f + k), here k = 1.
         counting = _bm25(1.0, 0.0, 1.0)
         lengths = [
-            sum(w / (2.0 - w) for w in counting.embed_document(expand_identifiers(text)).values)
+            sum(w / (2.0 - w) for w in counting.embed_document(_expanded(text)).values)
             for text in texts
         ]
         average = math.fsum(lengths) / len(lengths) if lengths else 0.0
@@ -138,12 +139,12 @@ class Bm25Encoder:
 
     def embed_document(self, text: str) -> SparseVector:
         """Return the BM25 term weights of a passage, without IDF."""
-        vector = self._bm25.embed_document(expand_identifiers(text))
+        vector = self._bm25.embed_document(_expanded(text))
         return SparseVector(tuple(vector.indices), tuple(vector.values))
 
     def embed_query(self, text: str) -> SparseVector:
         """Return the terms of a query, each once and with weight one."""
-        vector = self._bm25.embed_query(expand_identifiers(text))
+        vector = self._bm25.embed_query(_expanded(text))
         return SparseVector(tuple(vector.indices), tuple(vector.values))
 
     def terms(self, text: str) -> tuple[Term, ...]:
@@ -153,7 +154,7 @@ class Bm25Encoder:
             for piece in _PIECE.findall(word):
                 for term_id in self._bm25.embed_query(piece).indices:
                     found.setdefault(term_id, piece)
-            for term_id in self._bm25.embed_query(expand_identifiers(word)).indices:
+            for term_id in self._bm25.embed_query(_expanded(word)).indices:
                 found.setdefault(term_id, word.strip(".,;:!?()[]{}\"'`"))
         known = set(self.embed_query(text).indices)
         return tuple(Term(term, surface) for term, surface in found.items() if term in known)
@@ -171,6 +172,10 @@ def _bm25(k1: float, b: float, average_terms: float) -> Bm25:
             stopwords=StopwordsSet(languages={Language.English}, custom=set(_QUESTION_WORDS)),
         )
     )
+
+
+def _expanded(text: str) -> str:
+    return expand_identifiers(name_symbols(text))
 
 
 def expand_identifiers(text: str) -> str:

@@ -74,10 +74,15 @@ class StoredPoint:
 
 @dataclass(frozen=True, slots=True)
 class CandidateLists:
-    """Both lists of one batch, each sorted by number then chunk id."""
+    """The lists of one batch, each sorted by number then chunk id.
+
+    Attributes:
+        parts: By the cosine of the nearest part; without points that have none.
+    """
 
     dense: tuple[Candidate, ...]
     sparse: tuple[Candidate, ...]
+    parts: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,13 @@ class Store(Protocol):
         ...
 
     async def candidates(
-        self, dense: DenseVector, sparse: SparseVector, *, limit: int, where: Filter
+        self,
+        dense: DenseVector,
+        sparse: SparseVector,
+        *,
+        limit: int,
+        where: Filter,
+        with_parts: bool = False,
     ) -> CandidateLists:
         """Return the best ``limit`` of each list as one batch, the filter inside the query.
 
@@ -110,6 +121,7 @@ class Store(Protocol):
             sparse: The query's terms, each weighted by its IDF; may be empty.
             limit: Most candidates of each list.
             where: What may be found.
+            with_parts: Also list the points with the nearest parts; the build must have some.
         """
         ...
 
@@ -135,6 +147,22 @@ class Store(Protocol):
 
         Raises:
             IndexUnavailableError: The build has no such vectors.
+        """
+        ...
+
+    async def part_cosines(
+        self, dense: DenseVector, chunk_ids: Sequence[str], *, where: Filter
+    ) -> dict[str, float]:
+        """Return the cosine of the nearest part of given points, by chunk id.
+
+        Args:
+            dense: The query, shape (dimension,), float32, unit length.
+            chunk_ids: Points to compare; absent from the result are those the filter hides and
+                those that have no parts.
+            where: What may be found.
+
+        Raises:
+            IndexUnavailableError: The build was made without parts.
         """
         ...
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import qdrant_edge as edge
@@ -19,20 +18,19 @@ from retrieval.chunk import DenseVector, Matrix, Point, SparseVector
 from retrieval.conditions import Ids, conditions
 from retrieval.errors import IndexUnavailableError, VectorError
 from retrieval.filters_edge import index_filter
-from retrieval.payload import (
-    KEYWORD_FIELDS,
-    TIME_FIELDS,
-    checked_vector,
-    from_payload,
-    seen_by,
-    to_payload,
-)
+from retrieval.payload import KEYWORD_FIELDS, TIME_FIELDS
 from retrieval.store import Candidate, CandidateLists, Filter, Measured, StoredPoint, list_order
+from retrieval.store_edge_points import (
+    DENSE,
+    LATE,
+    PARTS,
+    SPARSE,
+    VECTORS,
+    from_record,
+    several,
+    to_stored,
+)
 
-_DENSE = "dense"
-_SPARSE = "sparse"
-_LATE = "late"
-_VECTORS = [_DENSE, _SPARSE]
 _WRITE_BATCH = 256
 _SCROLL_BATCH = 256
 
@@ -60,27 +58,28 @@ class EdgeStore:
         self._accesses = set(accesses)
 
     @classmethod
-    def create(cls, path: Path, dimension: int, *, late_dimension: int = 0) -> EdgeStore:
+    def create(
+        cls, path: Path, dimension: int, *, late_dimension: int = 0, has_parts: bool = False
+    ) -> EdgeStore:
         """Make an empty index in a directory that does not exist yet.
 
         Args:
             path: The directory.
             dimension: Length of its dense vectors.
             late_dimension: Length of its token vectors; 0 means that it has none.
+            has_parts: Whether passages have vectors of their parts.
 
         Raises:
             IndexUnavailableError: The directory is taken or cannot be written.
         """
-        vectors = {_DENSE: edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine)}
+        vectors = {DENSE: edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine)}
         if late_dimension:
-            vectors[_LATE] = edge.EdgeVectorParams(
-                size=late_dimension,
-                distance=edge.Distance.Cosine,
-                multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim),
-            )
+            vectors[LATE] = several(late_dimension)
+        if has_parts:
+            vectors[PARTS] = several(dimension)
         config = edge.EdgeConfig(
             vectors=vectors,
-            sparse_vectors={_SPARSE: edge.EdgeSparseVectorParams()},
+            sparse_vectors={SPARSE: edge.EdgeSparseVectorParams()},
         )
         path.mkdir(parents=True, exist_ok=True)
         with _translated(f"cannot make an index in {path}"):
@@ -116,20 +115,27 @@ class EdgeStore:
         """Write points durably, in small steps so that the event loop keeps turning."""
         for start in range(0, len(points), _WRITE_BATCH):
             batch = points[start : start + _WRITE_BATCH]
-            stored = [self._to_stored(point) for point in batch]
+            stored = [to_stored(point, self._dimension) for point in batch]
             with _translated("the index refuses the points"):
                 self._open().update(edge.UpdateOperation.upsert_points(stored))
             for point in batch:
                 self._accesses |= accesses_of(point.chunk)
 
     async def candidates(
-        self, dense: DenseVector, sparse: SparseVector, *, limit: int, where: Filter
+        self,
+        dense: DenseVector,
+        sparse: SparseVector,
+        *,
+        limit: int,
+        where: Filter,
+        with_parts: bool = False,
     ) -> CandidateLists:
         """Return the best ``limit`` of each list as one batch, the filter inside the query."""
         found = conditions(where, self._accesses)
         if found is None:
             return CandidateLists((), ())
-        lists = self._nearest(dense, sparse, limit, index_filter(found))
+        only = index_filter(found)
+        lists = self._nearest(dense, sparse, limit, only, with_parts=with_parts)
         return CandidateLists(*(tuple(sorted(each, key=list_order)) for each in lists))
 
     async def measure(
@@ -140,23 +146,22 @@ class EdgeStore:
         if found is None or not chunk_ids:
             return Measured({}, {})
         only = index_filter((*found, Ids(tuple(chunk_ids))))
-        near, words = self._nearest(dense, sparse, len(chunk_ids), only)
+        near, words, _ = self._nearest(dense, sparse, len(chunk_ids), only)
         return Measured({c.chunk_id: c.number for c in near}, {c.chunk_id: c.number for c in words})
 
     async def late_interaction(
         self, rows: Matrix, chunk_ids: Sequence[str], *, where: Filter
     ) -> dict[str, float]:
         """Return the sum of best matches of given points, by chunk id."""
-        found = conditions(where, self._accesses)
-        if found is None or not chunk_ids:
-            return {}
-        request = edge.QueryRequest(
-            limit=len(chunk_ids),
-            query=edge.Query.Nearest(rows.tolist(), using=_LATE),
-            filter=index_filter((*found, Ids(tuple(chunk_ids)))),
-        )
         with _translated("the build has no late-interaction vectors"):
-            return {str(p.id): p.score for p in self._open().query(request)}
+            return self._best_matches(rows, LATE, chunk_ids, where)
+
+    async def part_cosines(
+        self, dense: DenseVector, chunk_ids: Sequence[str], *, where: Filter
+    ) -> dict[str, float]:
+        """Return the cosine of the nearest part of given points, by chunk id."""
+        with _translated("the build has no parts"):
+            return self._best_matches(dense[np.newaxis], PARTS, chunk_ids, where)
 
     async def read(
         self, chunk_ids: Sequence[str], *, where: Filter, with_vectors: bool = False
@@ -170,7 +175,7 @@ class EdgeStore:
                 records = self._open().retrieve(
                     list(chunk_ids),
                     with_payload=True,
-                    with_vector=_VECTORS if with_vectors else False,
+                    with_vector=VECTORS if with_vectors else False,
                 )
         else:
             records, _ = self._scroll(
@@ -179,7 +184,7 @@ class EdgeStore:
                 None,
                 with_vectors=with_vectors,
             )
-        return {str(record.id): _from_record(record, where) for record in records}
+        return {str(record.id): from_record(record, where) for record in records}
 
     async def scan(self, *, where: Filter) -> AsyncIterator[StoredPoint]:
         """Yield every visible point, in id order, without vectors."""
@@ -190,7 +195,7 @@ class EdgeStore:
                 index_filter(found), _SCROLL_BATCH, offset, with_vectors=False
             )
             for record in records:
-                yield _from_record(record, where)
+                yield from_record(record, where)
             if offset is None:
                 return
 
@@ -217,37 +222,44 @@ class EdgeStore:
             raise IndexUnavailableError("the index is closed")
         return self._shard
 
-    def _to_stored(self, point: Point) -> edge.Point:
-        vectors: dict[str, edge.NamedVector] = {
-            _DENSE: checked_vector(point, self._dimension).tolist(),
-            _SPARSE: edge.SparseVector(list(point.sparse.indices), list(point.sparse.values)),
-        }
-        if point.late is not None:
-            vectors[_LATE] = point.late.tolist()
-        try:
-            return edge.Point(point.chunk.chunk_id, vectors, to_payload(point.chunk))
-        except ValueError as error:
-            raise VectorError(f"chunk {point.chunk.chunk_id!r}: {error}") from error
-
     def _nearest(
-        self, dense: DenseVector, sparse: SparseVector, limit: int, only: edge.Filter | None
-    ) -> tuple[list[Candidate], list[Candidate]]:
-        requests = [
-            edge.QueryRequest(
-                limit=limit, query=edge.Query.Nearest(dense.tolist(), using=_DENSE), filter=only
-            )
-        ]
+        self,
+        dense: DenseVector,
+        sparse: SparseVector,
+        limit: int,
+        only: edge.Filter | None,
+        *,
+        with_parts: bool = False,
+    ) -> tuple[list[Candidate], list[Candidate], list[Candidate]]:
+        queries = {DENSE: edge.Query.Nearest(dense.tolist(), using=DENSE)}
         if sparse.indices:
-            terms = edge.SparseVector(list(sparse.indices), list(sparse.values))
-            requests.append(
-                edge.QueryRequest(
-                    limit=limit, query=edge.Query.Nearest(terms, using=_SPARSE), filter=only
-                )
-            )
+            words = edge.SparseVector(list(sparse.indices), list(sparse.values))
+            queries[SPARSE] = edge.Query.Nearest(words, using=SPARSE)
+        if with_parts:
+            queries[PARTS] = edge.Query.Nearest([dense.tolist()], using=PARTS)
+        requests = [
+            edge.QueryRequest(limit=limit, query=query, filter=only) for query in queries.values()
+        ]
         with _translated("the index cannot be searched"):
-            found = self._open().query_batch(edge.QueryBatchRequest(requests))
-        lists = [[Candidate(str(p.id), p.score) for p in points] for points in found]
-        return lists[0], lists[1] if sparse.indices else []
+            answers = self._open().query_batch(edge.QueryBatchRequest(requests))
+        lists = {
+            name: [Candidate(str(p.id), p.score) for p in points]
+            for name, points in zip(queries, answers, strict=True)
+        }
+        return lists[DENSE], lists.get(SPARSE, []), lists.get(PARTS, [])
+
+    def _best_matches(
+        self, rows: Matrix, using: str, chunk_ids: Sequence[str], where: Filter
+    ) -> dict[str, float]:
+        found = conditions(where, self._accesses)
+        if found is None or not chunk_ids:
+            return {}
+        request = edge.QueryRequest(
+            limit=len(chunk_ids),
+            query=edge.Query.Nearest(rows.tolist(), using=using),
+            filter=index_filter((*found, Ids(tuple(chunk_ids)))),
+        )
+        return {str(p.id): p.score for p in self._open().query(request)}
 
     def _scroll(
         self,
@@ -264,22 +276,9 @@ class EdgeStore:
                     offset=offset,
                     filter=only,
                     with_payload=True,
-                    with_vector=_VECTORS if with_vectors else False,
+                    with_vector=VECTORS if with_vectors else False,
                 )
             )
-
-
-def _from_record(record: edge.Record, where: Filter) -> StoredPoint:
-    chunk = seen_by(from_payload(str(record.id), record.payload or {}), where)
-    if not record.vector:
-        return StoredPoint(chunk)
-    vectors = cast("dict[str, object]", record.vector)
-    terms = cast("edge.SparseVector", vectors[_SPARSE])
-    return StoredPoint(
-        chunk,
-        np.asarray(vectors[_DENSE], dtype=np.float32),
-        SparseVector(tuple(terms.indices), tuple(terms.values)),
-    )
 
 
 @contextmanager

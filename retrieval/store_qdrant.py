@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from typing import cast
 
 import numpy as np
 from qdrant_client import AsyncQdrantClient, models
@@ -19,20 +18,20 @@ from retrieval.chunk import DenseVector, Matrix, Point, SparseVector
 from retrieval.conditions import Ids, conditions
 from retrieval.errors import IndexUnavailableError
 from retrieval.filters_qdrant import index_filter
-from retrieval.payload import (
-    KEYWORD_FIELDS,
-    TIME_FIELDS,
-    checked_vector,
-    from_payload,
-    seen_by,
-    to_payload,
-)
+from retrieval.payload import KEYWORD_FIELDS, TIME_FIELDS
 from retrieval.store import Candidate, CandidateLists, Filter, Measured, StoredPoint, list_order
+from retrieval.store_qdrant_points import (
+    DENSE,
+    LATE,
+    PARTS,
+    SPARSE,
+    VECTORS,
+    from_record,
+    several,
+    terms,
+    to_stored,
+)
 
-_DENSE = "dense"
-_SPARSE = "sparse"
-_LATE = "late"
-_VECTORS = [_DENSE, _SPARSE]
 _WRITE_BATCH = 256
 _SCROLL_BATCH = 256
 
@@ -67,6 +66,7 @@ class QdrantStore:
         dimension: int,
         *,
         late_dimension: int = 0,
+        has_parts: bool = False,
         indexed: bool = True,
     ) -> QdrantStore:
         """Make an empty collection.
@@ -76,27 +76,22 @@ class QdrantStore:
             collection: Its name, not taken yet.
             dimension: Length of its dense vectors.
             late_dimension: Length of its token vectors; 0 means that it has none.
+            has_parts: Whether passages have vectors of their parts.
             indexed: Make payload indexes; the in-memory client has none and warns.
 
         Raises:
             IndexUnavailableError: The server refuses or cannot be reached.
         """
-        vectors = {_DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE)}
+        vectors = {DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE)}
         if late_dimension:
-            vectors[_LATE] = models.VectorParams(
-                size=late_dimension,
-                distance=models.Distance.COSINE,
-                multivector_config=models.MultiVectorConfig(
-                    comparator=models.MultiVectorComparator.MAX_SIM
-                ),
-                # Compared with few candidates only, so that no graph over it is needed.
-                hnsw_config=models.HnswConfigDiff(m=0),
-            )
+            vectors[LATE] = several(late_dimension, has_graph=False)
+        if has_parts:
+            vectors[PARTS] = several(dimension, has_graph=True)
         with translated(f"cannot make the collection {collection}"):
             await client.create_collection(
                 collection,
                 vectors_config=vectors,
-                sparse_vectors_config={_SPARSE: models.SparseVectorParams()},
+                sparse_vectors_config={SPARSE: models.SparseVectorParams()},
             )
             for key in KEYWORD_FIELDS if indexed else ():
                 await client.create_payload_index(
@@ -112,20 +107,27 @@ class QdrantStore:
         """Write points durably: each batch is acknowledged before the next is sent."""
         for start in range(0, len(points), _WRITE_BATCH):
             batch = points[start : start + _WRITE_BATCH]
-            stored = [self._to_stored(point) for point in batch]
+            stored = [to_stored(point, self._dimension) for point in batch]
             with translated("the server refuses the points"):
                 await self._open().upsert(self._collection, stored, wait=True)
             for point in batch:
                 self._accesses |= accesses_of(point.chunk)
 
     async def candidates(
-        self, dense: DenseVector, sparse: SparseVector, *, limit: int, where: Filter
+        self,
+        dense: DenseVector,
+        sparse: SparseVector,
+        *,
+        limit: int,
+        where: Filter,
+        with_parts: bool = False,
     ) -> CandidateLists:
         """Return the best ``limit`` of each list as one batch, the filter inside the query."""
         found = conditions(where, self._accesses)
         if found is None:
             return CandidateLists((), ())
-        lists = await self._nearest(dense, sparse, limit, index_filter(found))
+        only = index_filter(found)
+        lists = await self._nearest(dense, sparse, limit, only, with_parts=with_parts)
         return CandidateLists(*(tuple(sorted(each, key=list_order)) for each in lists))
 
     async def measure(
@@ -139,26 +141,22 @@ class QdrantStore:
         if found is None or not chunk_ids:
             return Measured({}, {})
         only = index_filter((*found, Ids(tuple(chunk_ids))))
-        near, words = await self._nearest(dense, sparse, len(chunk_ids), only)
+        near, words, _ = await self._nearest(dense, sparse, len(chunk_ids), only)
         return Measured({c.chunk_id: c.number for c in near}, {c.chunk_id: c.number for c in words})
 
     async def late_interaction(
         self, rows: Matrix, chunk_ids: Sequence[str], *, where: Filter
     ) -> dict[str, float]:
         """Return the sum of best matches of given points, by chunk id."""
-        found = conditions(where, self._accesses)
-        if found is None or not chunk_ids:
-            return {}
         with translated("the build has no late-interaction vectors"):
-            answer = await self._open().query_points(
-                self._collection,
-                query=rows.tolist(),
-                using=_LATE,
-                limit=len(chunk_ids),
-                query_filter=index_filter((*found, Ids(tuple(chunk_ids)))),
-                with_payload=False,
-            )
-        return {str(p.id): p.score for p in answer.points}
+            return await self._best_matches(rows, LATE, chunk_ids, where)
+
+    async def part_cosines(
+        self, dense: DenseVector, chunk_ids: Sequence[str], *, where: Filter
+    ) -> dict[str, float]:
+        """Return the cosine of the nearest part of given points, by chunk id."""
+        with translated("the build has no parts"):
+            return await self._best_matches(dense[np.newaxis], PARTS, chunk_ids, where)
 
     async def read(
         self, chunk_ids: Sequence[str], *, where: Filter, with_vectors: bool = False
@@ -173,7 +171,7 @@ class QdrantStore:
             None,
             with_vectors=with_vectors,
         )
-        return {str(record.id): _from_record(record, where) for record in records}
+        return {str(record.id): from_record(record, where) for record in records}
 
     async def scan(self, *, where: Filter) -> AsyncIterator[StoredPoint]:
         """Yield every visible point, in id order, without vectors."""
@@ -184,7 +182,7 @@ class QdrantStore:
                 index_filter(found), _SCROLL_BATCH, offset, with_vectors=False
             )
             for record in records:
-                yield _from_record(record, where)
+                yield from_record(record, where)
             if offset is None:
                 return
 
@@ -208,35 +206,47 @@ class QdrantStore:
             raise IndexUnavailableError("the index is closed")
         return self._client
 
-    def _to_stored(self, point: Point) -> models.PointStruct:
-        vectors: dict[str, models.Vector] = {
-            _DENSE: checked_vector(point, self._dimension).tolist(),
-            _SPARSE: _terms(point.sparse),
-        }
-        if point.late is not None:
-            vectors[_LATE] = point.late.tolist()
-        return models.PointStruct(
-            id=point.chunk.chunk_id, vector=vectors, payload=to_payload(point.chunk)
-        )
-
     async def _nearest(
         self,
         dense: DenseVector,
         sparse: SparseVector,
         limit: int,
         only: models.Filter | None,
-    ) -> tuple[list[Candidate], list[Candidate]]:
-        requests = [
-            models.QueryRequest(query=dense.tolist(), using=_DENSE, limit=limit, filter=only)
-        ]
+        *,
+        with_parts: bool = False,
+    ) -> tuple[list[Candidate], list[Candidate], list[Candidate]]:
+        queries: dict[str, models.VectorInput] = {DENSE: dense.tolist()}
         if sparse.indices:
-            requests.append(
-                models.QueryRequest(query=_terms(sparse), using=_SPARSE, limit=limit, filter=only)
-            )
+            queries[SPARSE] = terms(sparse)
+        if with_parts:
+            queries[PARTS] = [dense.tolist()]
+        requests = [
+            models.QueryRequest(query=query, using=name, limit=limit, filter=only)
+            for name, query in queries.items()
+        ]
         with translated("the collection cannot be searched"):
-            found = await self._open().query_batch_points(self._collection, requests=requests)
-        lists = [[Candidate(str(p.id), p.score) for p in each.points] for each in found]
-        return lists[0], lists[1] if sparse.indices else []
+            answers = await self._open().query_batch_points(self._collection, requests=requests)
+        lists = {
+            name: [Candidate(str(p.id), p.score) for p in answer.points]
+            for name, answer in zip(queries, answers, strict=True)
+        }
+        return lists[DENSE], lists.get(SPARSE, []), lists.get(PARTS, [])
+
+    async def _best_matches(
+        self, rows: Matrix, using: str, chunk_ids: Sequence[str], where: Filter
+    ) -> dict[str, float]:
+        found = conditions(where, self._accesses)
+        if found is None or not chunk_ids:
+            return {}
+        answer = await self._open().query_points(
+            self._collection,
+            query=rows.tolist(),
+            using=using,
+            limit=len(chunk_ids),
+            query_filter=index_filter((*found, Ids(tuple(chunk_ids)))),
+            with_payload=False,
+        )
+        return {str(p.id): p.score for p in answer.points}
 
     async def _scroll(
         self,
@@ -253,25 +263,8 @@ class QdrantStore:
                 limit=limit,
                 offset=offset,
                 with_payload=True,
-                with_vectors=_VECTORS if with_vectors else False,
+                with_vectors=VECTORS if with_vectors else False,
             )
-
-
-def _terms(sparse: SparseVector) -> models.SparseVector:
-    return models.SparseVector(indices=list(sparse.indices), values=list(sparse.values))
-
-
-def _from_record(record: models.Record, where: Filter) -> StoredPoint:
-    chunk = seen_by(from_payload(str(record.id), record.payload or {}), where)
-    if not record.vector:
-        return StoredPoint(chunk)
-    vectors = cast("dict[str, object]", record.vector)
-    terms = cast("models.SparseVector", vectors[_SPARSE])
-    return StoredPoint(
-        chunk,
-        np.asarray(vectors[_DENSE], dtype=np.float32),
-        SparseVector(tuple(terms.indices), tuple(terms.values)),
-    )
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from backend.contract import AskResponse
 from backend.pages.templates import format_share
 from backend.verdict.calibration_artefact import Target
 from evals.abstention import AbstentionSummary, evaluate_fixed
-from evals.entry import DEFAULT_PROFILES
+from evals.entry import default_profiles
 from evals.kept import keep_artefact
 from evals.observations import observe_set
 from evals.served import open_served
@@ -116,7 +116,7 @@ async def measure_fixed(
 ) -> AbstentionSummary:
     async with (
         open_workbench(settings) as bench,
-        open_served(settings, bench, DEFAULT_PROFILES) as served,
+        open_served(settings, bench, default_profiles()) as served,
     ):
         observations = await observe_set(served, load_set(folder))
     return evaluate_fixed(observations, threshold).summary()

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from evals.ablation import climb, ladder
-from evals.entry import DEFAULT_PROFILES, eval_retrieval
+from evals.entry import default_profiles, eval_retrieval
 from evals.errors import EvalSetError
 from evals.scratch import open_scratch
 from evals.sets import load_set
 from evals.verdicts import eval_abstention, read_artefact
 from evals.workbench import open_workbench
 from ingestion.settings import IngestionSettings
-from retrieval.profiles import SearchProfile
+from retrieval.profiles import packaged_search
 from tests.evals.made_set import write_set
 
 
@@ -51,7 +51,7 @@ async def test_a_set_is_indexed_once_and_found_again(
     for _ in range(2):
         async with (
             open_workbench(settings) as bench,
-            open_scratch(loaded, bench, profiles=DEFAULT_PROFILES) as scratch,
+            open_scratch(loaded, bench, profiles=default_profiles()) as scratch,
         ):
             builds.append(scratch.manifest.build)
             assert set(scratch.sections_of.values()) == {(one.id,) for one in loaded.sections}
@@ -64,7 +64,7 @@ async def test_a_search_reports_focus_among_its_signals(
 ) -> None:
     async with (
         open_workbench(settings) as bench,
-        open_scratch(load_set(folder), bench, profiles=DEFAULT_PROFILES) as scratch,
+        open_scratch(load_set(folder), bench, profiles=default_profiles()) as scratch,
     ):
         asked = await scratch.search("How often is a failed webhook tried again?", top_k=3)
         priced = await scratch.search("What is the price of a failed webhook?", top_k=3)
@@ -76,8 +76,8 @@ async def test_the_ladder_climbs_from_fixed_chunks_to_the_default(
     folder: Path, settings: IngestionSettings
 ) -> None:
     async with open_workbench(settings) as bench:
-        steps = await climb(load_set(folder), bench, SearchProfile())
-        assert list(steps) == [step.adds for step in ladder(bench, SearchProfile())]
+        steps = await climb(load_set(folder), bench, packaged_search())
+        assert list(steps) == [step.adds for step in ladder(bench, packaged_search())]
     assert next(iter(steps)).startswith("fixed-size")
     assert all(result.summary("all").n == 6 for result in steps.values())
 

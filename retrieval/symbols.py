@@ -1,0 +1,49 @@
+"""Operators and marked names as words, so that they can be searched for.
+
+A tokenizer of words drops ``^`` and cannot tell ``__del__`` from ``del``. Both get a word of their
+own, in passages and in queries alike. A sign that has one common name is found by it too: "the
+caret operator" finds ``^``. Signs that mostly mark up (``*``, ``|``, ``#``, ``-``) are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SIGNS = {
+    "^": "caret",
+    "@": "at",
+    "%": "percent",
+    "~": "tilde",
+    "&": "ampersand",
+    "<<": "shiftleft",
+    ">>": "shiftright",
+    ":=": "walrus",
+    "//": "floor",
+    "+=": "augmented",
+    "!r": "conversionr",
+    "!s": "conversions",
+    "!a": "conversiona",
+}
+_NAMES = ("caret", "tilde", "ampersand", "walrus", "percent")
+_OPERATOR = r"\^@*%~&|<>=!+\-/:."
+_SIGN = re.compile(
+    rf"(?<![{_OPERATOR}])(?:{'|'.join(map(re.escape, sorted(_SIGNS, key=len, reverse=True)))})"
+    rf"(?![{_OPERATOR}])(?!#?\w{{1,8}};)"  # &amp; is markup
+)
+_NAME = re.compile(rf"\b(?:{'|'.join(_NAMES)})\b", re.IGNORECASE)
+_MARKED = re.compile(r"\b__([A-Za-z0-9]+(?:_[A-Za-z0-9]+)*)__")
+
+
+def name_symbols(text: str) -> str:
+    """Return the text with operators and the names of signs as words, and marked names named.
+
+    ``x ^ y`` becomes ``x signcaret y``, and so does ``x caret y``; ``__del__`` gains
+    ``markeddel``.
+    """
+    named = _SIGN.sub(lambda match: f" sign{_SIGNS[match.group()]} ", text)
+    named = _NAME.sub(lambda match: f"sign{match.group().casefold()}", named)
+    return _MARKED.sub(lambda match: f"{match.group()} marked{_joined(match.group(1))}", named)
+
+
+def _joined(name: str) -> str:
+    return name.replace("_", "").casefold()
