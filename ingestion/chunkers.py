@@ -31,6 +31,7 @@ _SIZES: dict[ChunkerName, tuple[int, int]] = {
     "recursive": (512, 50),
 }
 _SHORT_SIZES = (180, 40)
+_SHORT_CODE = 150
 """What measured best with the packaged model, which reads 256 tokens, when passages have parts."""
 
 
@@ -102,12 +103,15 @@ def rules_for(
         parts: Sizes of the parts that get vectors of their own; None makes none.
     """
     target, overlap = _SIZES[name]
+    code = 0
     if name == "structural" and input_limit_tokens <= _SHORT_INPUT_TOKENS:
         target, overlap = _SHORT_SIZES
+        code = 0 if target_tokens else _SHORT_CODE
     return ChunkRules(
         target_tokens=target_tokens or target,
         overlap_tokens=overlap if overlap_tokens is None else overlap_tokens,
         input_limit_tokens=input_limit_tokens,
+        code_tokens=code,
         kind="structural-2" if name == "structural" else f"{name}-1",
         parts=parts,
     )

@@ -46,6 +46,7 @@ def chunk_document(document: ParsedDocument, tokenizer: Tokenizer, rules: ChunkR
     Every chunk's ``text`` is a contiguous slice of the document; its ``text_for_embedding`` has the
     header, and leaves out repeated lines; header and body together never exceed the model's input.
     """
+    rules = rules.suited(document)
     composer = Composer(document, tokenizer, rules)
     sized = [composer.size(section) for section in split_sections(document)]
     drafts: list[Draft] = []

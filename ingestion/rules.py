@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ingestion.document import ParsedDocument
@@ -34,6 +34,7 @@ class ChunkRules:
         target_tokens: Body of a chunk, at most.
         overlap_tokens: Sentences of the chunk before, repeated at a cut inside a section.
         input_limit_tokens: What the model reads, special tokens included.
+        code_tokens: Body of a chunk of program text, at most; 0: as of any other.
         kind: Name and version of the chunker the sizes are for.
         parts: Sizes of the parts that get vectors of their own; None makes none.
     """
@@ -41,6 +42,7 @@ class ChunkRules:
     target_tokens: int
     overlap_tokens: int
     input_limit_tokens: int
+    code_tokens: int = 0
     kind: str = "structural-2"
     parts: PartRules | None = None
 
@@ -63,7 +65,15 @@ class ChunkRules:
     @property
     def name(self) -> str:
         """Name and parameters, part of a build's stamp."""
-        return f"{self.kind}({self.target_tokens}/{self.overlap_tokens})"
+        code = f", code {self.code_tokens}" if self.code_tokens else ""
+        return f"{self.kind}({self.target_tokens}/{self.overlap_tokens}{code})"
+
+    def suited(self, document: ParsedDocument) -> ChunkRules:
+        """Return the sizes for a document: a file of program text has its own."""
+        kinds = {block.kind for block in document.blocks} - {"heading"}
+        if kinds != {"code"} or not 0 < self.code_tokens < self.target_tokens:
+            return self
+        return replace(self, target_tokens=self.code_tokens)
 
     @property
     def parts_name(self) -> str:
