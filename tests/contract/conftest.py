@@ -28,14 +28,22 @@ async def make_store(tmp_path: Path) -> AsyncIterator[Maker]:
     async def make(adapter: str) -> Store:
         if adapter == "edge":
             store: Store = EdgeStore.create(
-                tmp_path / uuid.uuid4().hex, DIMENSION, late_dimension=LATE_DIMENSION
+                tmp_path / uuid.uuid4().hex,
+                DIMENSION,
+                late_dimension=LATE_DIMENSION,
+                has_parts=True,
             )
         else:
             client, indexed = _client(adapter)
             clients.append(client)
             name = f"test-{uuid.uuid4().hex}"
             store = await QdrantStore.create(
-                client, name, DIMENSION, late_dimension=LATE_DIMENSION, indexed=indexed
+                client,
+                name,
+                DIMENSION,
+                late_dimension=LATE_DIMENSION,
+                has_parts=True,
+                indexed=indexed,
             )
         opened.append(store)
         return store

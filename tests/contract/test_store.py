@@ -281,6 +281,43 @@ async def test_late_interaction_sums_the_best_match_of_each_token(
     assert await store.late_interaction(query, [], where=_ALL) == {}
 
 
+async def test_a_passage_is_as_near_as_the_nearest_of_its_parts(
+    make_store: Maker, adapter: str
+) -> None:
+    store = await make_store(adapter)
+    rows = {
+        made.chunk_id: np.stack([vector(50 * n + k) for k in range(n + 2)])
+        for n, made in enumerate(_CHUNKS[1:])
+    }
+    await store.write([replace(p, parts=rows.get(p.chunk.chunk_id)) for p in points(_CHUNKS)])
+    query = vector(901)
+    exact = {c: float((held @ query).max()) for c, held in rows.items()}
+    ids = [made.chunk_id for made in _CHUNKS]
+    near = await store.part_cosines(query, ids, where=_ALL)
+    assert near == pytest.approx(exact, abs=1e-4)
+    assert set(await store.part_cosines(query, ids, where=Filter())) == _ids("timeout", "shared")
+    assert await store.part_cosines(query, [], where=_ALL) == {}
+    lists = await store.candidates(
+        query, SPARSE.embed_query("server"), limit=2, where=_ALL, with_parts=True
+    )
+    best = sorted(exact, key=lambda c: -exact[c])[:2]
+    assert [c.chunk_id for c in lists.parts] == best
+    assert [c.number for c in lists.parts] == pytest.approx([exact[c] for c in best], abs=1e-4)
+    assert (len(lists.dense), len(lists.sparse)) == (2, 1)
+
+
+@pytest.mark.parametrize("kind", ["nan", "narrow", "none"])
+async def test_parts_unfit_for_search_are_refused_by_name(
+    make_store: Maker, adapter: str, kind: str
+) -> None:
+    store = await make_store(adapter)
+    rows = np.stack([vector(1), vector(2)])
+    rows = {"nan": rows * np.nan, "narrow": rows[:, :3], "none": rows[:0]}[kind]
+    made = point(chunk("broken", "Some text."), seed=9)
+    with pytest.raises(VectorError, match=chunk_id("broken")):
+        await store.write([replace(made, parts=rows)])
+
+
 async def test_a_closed_store_says_so(make_store: Maker, adapter: str) -> None:
     store = await _filled(make_store, adapter)
     await store.close()

@@ -84,7 +84,9 @@ def test_sizes_are_the_chunkers_own_unless_given() -> None:
         "recursive-1(512/50)",
     ]
     small = make_chunker("structural", HashEmbedder(), input_limit_tokens=256)
-    assert small.name == "structural-2(150/40)"
+    assert small.name == "structural-2(180/40, code 150)"
+    given = make_chunker("structural", HashEmbedder(), input_limit_tokens=256, target_tokens=90)
+    assert given.name == "structural-2(90/40)"
 
 
 @settings(max_examples=40, deadline=None)

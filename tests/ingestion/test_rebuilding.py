@@ -52,6 +52,32 @@ async def test_an_index_moves_to_another_folder_without_model_or_documents(tmp_p
     assert await texts(target) == await texts(settings) == ["The first fact.", "The second fact."]
 
 
+async def test_the_vectors_of_parts_move_along(tmp_path: Path) -> None:
+    settings = IngestionSettings(data_dir=tmp_path / "data")
+    sentences = " ".join(f"The fact of number {n} is worth a mention here." for n in range(14))
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text(f"# Alpha\n\n{sentences}\n")
+    tools = hash_tools(HashEmbedder())(settings)
+    await run([source_from(str(tmp_path / "docs"))], tools, settings, Recorder())
+    await tools.close()
+    target = target_settings(settings, "embedded", str(tmp_path / "other"))
+    assert (await rebuild(settings, target, Recorder())).stamp.parts == "windows-1(60/20)"
+    before, after = await nearness(settings), await nearness(target)
+    assert len(before) >= 1
+    assert after == pytest.approx(before, abs=1e-6)
+
+
+async def nearness(settings: IngestionSettings) -> dict[str, float]:
+    catalog = open_catalog(settings)
+    opened = await catalog.open(await catalog.pointer())
+    everything = Filter(all_labels=True)
+    ids = [point.chunk.chunk_id async for point in opened.store.scan(where=everything)]
+    query = HashEmbedder().embed_query("number 13")
+    found = await opened.store.part_cosines(query, ids, where=everything)
+    await opened.store.close()
+    return found
+
+
 async def test_an_index_is_made_anew_in_its_place(tmp_path: Path) -> None:
     settings = IngestionSettings(data_dir=tmp_path / "data")
     await ingest(settings, tmp_path / "docs")

@@ -71,7 +71,11 @@ class Rig:
         rows = points[0].late
         late_dimension = 0 if rows is None else rows.shape[1]
         stamp = STAMP.model_copy(
-            update={"embedding_model": model, "late_dimension": late_dimension}
+            update={
+                "embedding_model": model,
+                "late_dimension": late_dimension,
+                "parts": "p" if any(point.parts is not None for point in points) else "",
+            }
         )
         writer = await self.catalog.create(stamp, "default")
         await writer.write(points)

@@ -18,11 +18,13 @@ from retrieval.errors import (
     IndexUnavailableError,
     UnknownChunkError,
 )
+from retrieval.metrics import RetrievalMetrics
 from retrieval.profiles import SearchProfile
 from retrieval.search import SearchRequest
 from retrieval.store import Filter
 from retrieval.tokens import Tokenizer
-from tests.retrieval.corpus import chunk, chunk_id, place
+from tests.retrieval.corpus import chunk, chunk_id, place, vector
+from tests.retrieval.fakes import at_cosine
 from tests.retrieval.rig import AXIS, QUERY, Rig, ask, gateway_corpus, point_at, point_with
 
 
@@ -59,6 +61,46 @@ async def test_what_one_list_brings_is_measured_by_the_other(
     exact = float(np.dot(vectors[brought_by_words.chunk.chunk_id], AXIS))
     assert brought_by_words.cosine == pytest.approx(exact, abs=1e-5)
     assert len(outcome.hits) == 2
+    await rig.engine.close()
+
+
+_PARTS = SearchProfile(dense_weight=0.2, part_weight=0.6, sparse_weight=0.2)
+
+
+async def test_a_passage_is_found_by_one_part_and_judged_by_the_whole(
+    tmp_path: Path, tokenizer: Tokenizer
+) -> None:
+    rig = Rig(
+        tmp_path, tokenizer, profiles={"default": _PARTS.model_copy(update={"candidates": 3})}
+    )
+    corpus = gateway_corpus()
+    hidden = point_at(chunk("hidden", "Waiting, among much else."), 0.04, 40)
+    rows = np.stack([vector(7), at_cosine(AXIS, 0.93, 41)])
+    await rig.publish([*corpus, replace(hidden, parts=rows)])
+    outcome = await rig.engine.search(ask())
+    by_id = {hit.chunk.chunk_id: hit for hit in outcome.hits}
+    found = by_id[chunk_id("hidden")]
+    assert (found.dense_rank, found.sparse_rank) == (None, None)
+    assert found.part_cosine == pytest.approx(0.93, abs=1e-5)
+    assert found.cosine == pytest.approx(0.04, abs=1e-5)
+    assert by_id[chunk_id("dense")].part_cosine == pytest.approx(0.71, abs=1e-5)
+    assert outcome.signals.best_cosine == pytest.approx(0.71, abs=1e-5)
+    assert outcome.trace.parts == (chunk_id("hidden"),)
+    assert outcome.degraded == ()
+    await rig.engine.close()
+
+
+async def test_a_build_without_parts_is_searched_and_says_so(
+    tmp_path: Path, tokenizer: Tokenizer
+) -> None:
+    metrics = RetrievalMetrics()
+    rig = Rig(tmp_path, tokenizer, profiles={"default": _PARTS}, metrics=metrics)
+    await rig.publish(gateway_corpus())
+    outcome = await rig.engine.search(ask())
+    assert outcome.degraded == ("parts_missing",)
+    assert all(hit.part_cosine is None for hit in outcome.hits)
+    assert outcome.hits[0].chunk.chunk_id == chunk_id("exact")
+    assert metrics.degraded.labels("parts_missing")._value.get() == 1.0
     await rig.engine.close()
 
 

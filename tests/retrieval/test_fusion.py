@@ -31,6 +31,15 @@ def test_late_interaction_is_a_third_voice_only_where_it_has_a_number() -> None:
     assert [f.scored.chunk_id for f in fuse(late, late_weight=0.0)] == ["a", "b"]
 
 
+def test_the_nearest_part_is_a_voice_of_its_own() -> None:
+    plain = [_scored("a", 0.5, 2.0, 1, 1), _scored("b", 0.5, 2.0, 1, 1)]
+    parts = [replace(plain[0], part_cosine=0.5), replace(plain[1], part_cosine=0.7)]
+    assert fuse(plain, part_weight=0.4)[0].zscore == 0.0
+    assert [f.scored.chunk_id for f in fuse(parts, part_weight=0.4)] == ["b", "a"]
+    assert [f.scored.chunk_id for f in fuse(parts, by="rrf", part_weight=0.4)] == ["b", "a"]
+    assert [f.scored.chunk_id for f in fuse(parts)] == ["a", "b"]
+
+
 def test_zscores_have_mean_zero_and_unit_spread() -> None:
     scores = list(z_scores({"a": 1.0, "b": 2.0, "c": 6.0}).values())
     assert sum(scores) == pytest.approx(0.0)

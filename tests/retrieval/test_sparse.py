@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from retrieval.sparse import Bm25Encoder, expand_identifiers
+from retrieval.symbols import name_symbols
 
 _ENCODER = Bm25Encoder()
 
@@ -68,3 +69,28 @@ def test_parameters_are_part_of_the_name() -> None:
 def test_no_term_weighs_more_than_the_saturation() -> None:
     vector = _ENCODER.embed_document("word " * 50)
     assert max(vector.values) < _ENCODER.saturation
+
+
+@pytest.mark.parametrize("asked", ["^", "caret", "the caret operator", "x ^ y"])
+def test_an_operator_is_found_by_its_sign_and_its_name(asked: str) -> None:
+    document = _ENCODER.embed_document('The "^" operator yields the exclusive or.')
+    plain = _ENCODER.embed_document("The operator yields the exclusive or.")
+    assert (_ids(asked) - {*_ids("operator x y")}) & set(document.indices)
+    assert not (_ids(asked) - {*_ids("operator x y")}) & set(plain.indices)
+
+
+def test_a_marked_name_is_told_apart_from_the_word_in_it() -> None:
+    marked, plain = _ids("__del__"), _ids("del")
+    assert plain < marked
+    assert marked <= set(_ENCODER.embed_document("Define object.__del__(self).").indices)
+
+
+@pytest.mark.parametrize(
+    "text", ["https://docs.example/a", "a &amp; b", "**bold** and | cell |", "a -> b", "C++ != C"]
+)
+def test_markup_and_addresses_are_no_operators(text: str) -> None:
+    assert "sign" not in name_symbols(text)
+
+
+def test_a_sign_has_the_surface_form_of_the_query() -> None:
+    assert [term.surface for term in _ENCODER.terms("What does @ do?")] == ["@"]
