@@ -8,10 +8,14 @@ from dataclasses import dataclass, replace
 from retrieval.chunk import DenseVector, Matrix, SparseVector
 from retrieval.focus import Analyser
 from retrieval.fusion import Scored
+from retrieval.manifest import Manifest
+from retrieval.profiles import SearchProfile
 from retrieval.signals import WeighedTerm
 from retrieval.sparse import Term
 from retrieval.statistics import TermFrequencies
 from retrieval.store import CandidateLists, Filter, Store
+
+_RELATED_TERMS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,17 @@ def with_idf(vector: SparseVector, frequencies: TermFrequencies) -> SparseVector
         for term, value in zip(vector.indices, vector.values, strict=True)
     )
     return SparseVector(vector.indices, tuple(weighted))
+
+
+def most_telling(vector: SparseVector) -> SparseVector:
+    """Keep the heaviest terms of a passage: a whole one is too long a query."""
+    pairs = sorted(zip(vector.values, vector.indices, strict=True), reverse=True)[:_RELATED_TERMS]
+    return SparseVector(tuple(i for _, i in pairs), tuple(v for v, _ in pairs))
+
+
+def weighs_parts(manifest: Manifest, profile: SearchProfile) -> bool:
+    """Return whether a search compares parts: the profile weighs them and the build has them."""
+    return profile.part_weight > 0 and bool(manifest.stamp.parts)
 
 
 async def find_candidates(

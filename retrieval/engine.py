@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from retrieval.candidates import Query, weigh, with_idf
+from retrieval.candidates import Query, most_telling, weigh, weighs_parts, with_idf
 from retrieval.catalog import OpenedBuild
 from retrieval.chunk import DenseVector, SparseVector
 from retrieval.errors import BadRequestError, RerankError, UnknownChunkError
@@ -31,7 +31,6 @@ from retrieval.statistics import TermFrequencies
 from retrieval.store import Filter, StoredPoint
 from retrieval.tokens import Tokenizer
 
-_RELATED_TERMS = 24
 _KEPT_TREES = 16
 _MOST_HITS = 50
 
@@ -129,10 +128,10 @@ class Engine:
             frequencies = opened.statistics.visible(where.labels, all_labels=where.all_labels)
             query = Query(
                 dense=stored.dense,
-                sparse=_most_telling(self._weighted(stored.sparse, frequencies)),
+                sparse=most_telling(self._weighted(stored.sparse, frequencies)),
                 words=(),
                 saturation=self._sparse.saturation,
-                with_parts=_has_parts(opened, profile),
+                with_parts=weighs_parts(opened.manifest, profile),
                 excluded=chunk_id,
             )
             return await self._run(opened, query, request, profile)
@@ -253,7 +252,7 @@ class Engine:
             words=weigh(self._sparse.terms(request.query), frequencies),
             saturation=self._sparse.saturation,
             late=late,
-            with_parts=_has_parts(opened, profile),
+            with_parts=weighs_parts(opened.manifest, profile),
             analyser=self._sparse,
         )
 
@@ -288,18 +287,8 @@ class Engine:
         return tree
 
 
-def _has_parts(opened: OpenedBuild, profile: SearchProfile) -> bool:
-    return profile.part_weight > 0 and bool(opened.manifest.stamp.parts)
-
-
 def _count_visible(opened: OpenedBuild, where: Filter) -> int:
     return opened.statistics.visible(where.labels, all_labels=where.all_labels).chunks
-
-
-def _most_telling(vector: SparseVector) -> SparseVector:
-    """Keep the heaviest terms of a passage: a whole one is too long a query."""
-    pairs = sorted(zip(vector.values, vector.indices, strict=True), reverse=True)[:_RELATED_TERMS]
-    return SparseVector(tuple(i for _, i in pairs), tuple(v for v, _ in pairs))
 
 
 def _if_in(chunk_id: str | None, visible: Mapping[str, object]) -> str | None:

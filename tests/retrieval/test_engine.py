@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from prometheus_client import CollectorRegistry
 
 from retrieval.errors import (
     BadRequestError,
@@ -93,14 +94,16 @@ async def test_a_passage_is_found_by_one_part_and_judged_by_the_whole(
 async def test_a_build_without_parts_is_searched_and_says_so(
     tmp_path: Path, tokenizer: Tokenizer
 ) -> None:
-    metrics = RetrievalMetrics()
+    registry = CollectorRegistry()
+    metrics = RetrievalMetrics(registry)
     rig = Rig(tmp_path, tokenizer, profiles={"default": _PARTS}, metrics=metrics)
     await rig.publish(gateway_corpus())
     outcome = await rig.engine.search(ask())
     assert outcome.degraded == ("parts_missing",)
     assert all(hit.part_cosine is None for hit in outcome.hits)
     assert outcome.hits[0].chunk.chunk_id == chunk_id("exact")
-    assert metrics.degraded.labels("parts_missing")._value.get() == 1.0
+    stage = {"stage": "parts_missing"}
+    assert registry.get_sample_value("vouch_retrieval_degraded_total", stage) == 1.0
     await rig.engine.close()
 
 
