@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from context.contract import Budget
+from context.contract import Budget, Spending
 from context.errors import BudgetSpentError
 
 _MOST_ACCOUNTS = 8192
@@ -87,10 +87,11 @@ class BudgetBook:
         return Budget(
             tokens_in=tokens_in,
             tokens_out=tokens_out,
-            used_tokens=account.tokens,
-            left_tokens=max(0, allowance.tokens - account.tokens),
-            used_calls=account.calls,
-            left_calls=max(0, min(a.calls - each.calls for _, each, a in held)),
+            used=Spending(tokens=account.tokens, calls=account.calls),
+            left=Spending(
+                tokens=max(0, allowance.tokens - account.tokens),
+                calls=max(0, min(a.calls - each.calls for _, each, a in held)),
+            ),
         )
 
     def _held(self, key: str, run: str) -> list[tuple[str, _Account, Allowance]]:

@@ -15,6 +15,13 @@ class ContextModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Spending(ContextModel):
+    """Tokens and calls of an account."""
+
+    tokens: int = Field(ge=0)
+    calls: int = Field(ge=0)
+
+
 class Budget(ContextModel):
     """What a call took, and what its caller or its run, whichever is nearer to its end, has left.
 
@@ -23,10 +30,8 @@ class Budget(ContextModel):
 
     tokens_in: int = Field(ge=0, description="Tokens of the texts given.")
     tokens_out: int = Field(ge=0, description="Tokens of the texts returned.")
-    used_tokens: int = Field(ge=0)
-    left_tokens: int = Field(ge=0)
-    used_calls: int = Field(ge=0)
-    left_calls: int = Field(ge=0)
+    used: Spending
+    left: Spending
 
 
 class ContextResult(ContextModel):

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from pydantic import BaseModel
 
+from context.contract_memory import MemorySearch
 from knowledge.contracts import SearchResult
 from service.metrics import LATENCY_BUCKETS_SECONDS, SHARE_BUCKETS
+
+_COUNT_BUCKETS = (0, 1, 2, 5, 10, 20, 50)
 
 
 class ToolMetrics:
@@ -45,6 +48,31 @@ class ToolMetrics:
             registry=registry,
         )
 
+        self.memory_searches = Counter(
+            "vouch_memory_searches",
+            "Searches of memories, by tool version, form of the filter and reranking.",
+            ("version", "filter", "rerank"),
+            registry=registry,
+        )
+        self.memory_hits = Histogram(
+            "vouch_memory_hits",
+            "Memories a search found.",
+            buckets=_COUNT_BUCKETS,
+            registry=registry,
+        )
+        self.memory_limit = Histogram(
+            "vouch_memory_limit",
+            "Memories a search asked for.",
+            buckets=_COUNT_BUCKETS,
+            registry=registry,
+        )
+        self.memory_threshold = Histogram(
+            "vouch_memory_threshold_cosine",
+            "Least cosine a search of memories asked for.",
+            buckets=SHARE_BUCKETS,
+            registry=registry,
+        )
+
     def observe(self, *, tool: str, branch: str, milliseconds: float, error: str) -> None:
         """Count one call.
 
@@ -60,12 +88,32 @@ class ToolMetrics:
 
     def observe_result(self, result: BaseModel) -> None:
         """Count what a search found; other results hold nothing to count."""
+        if isinstance(result, MemorySearch):
+            self._observe_memories(result)
         if not isinstance(result, SearchResult):
             return
         if result.signals.best_cosine is not None:
             self.best_cosine.observe(result.signals.best_cosine)
         for stage in result.degraded:
             self.degraded.labels(stage).inc()
+
+    def _observe_memories(self, found: MemorySearch) -> None:
+        searched, rerank = found.searched, found.rerank
+        reranking = "used" if rerank.used else "failed" if rerank.asked else "off"
+        form = filter_form(searched.filter_shape)
+        self.memory_searches.labels(searched.tool_version, form, reranking).inc()
+        self.memory_hits.observe(searched.hits)
+        self.memory_limit.observe(searched.limit)
+        self.memory_threshold.observe(searched.threshold)
+
+
+def filter_form(shape: str) -> str:
+    """Return which logic a filter uses; there are few forms, whatever callers write.
+
+    The whole shape and the keys are in the log line and in the result.
+    """
+    words = [word for word in ("AND", "OR", "NOT") if word in shape]
+    return "+".join(words) or ("fields" if shape else "none")
 
 
 def watch_audit(registry: CollectorRegistry, waiting: Callable[[], int]) -> None:

@@ -31,8 +31,8 @@ def test_a_result_reports_the_account_nearest_to_its_end() -> None:
     left = accounts.charge("ada", "run-1", tokens_in=10, tokens_out=5)
 
     assert (left.tokens_in, left.tokens_out) == (10, 5)
-    assert (left.used_tokens, left.left_tokens) == (15, 45)
-    assert (left.used_calls, left.left_calls) == (1, 1)
+    assert (left.used.tokens, left.left.tokens) == (15, 45)
+    assert (left.used.calls, left.left.calls) == (1, 1)
 
 
 def test_a_call_over_the_tokens_left_is_refused_and_counts_nothing() -> None:

@@ -14,6 +14,7 @@ from pydantic import JsonValue, SecretStr
 
 from context import errors as context_errors
 from context.errors import ContextError
+from context.memory import VERSION
 from knowledge.contracts import ToolFailure
 from knowledge.pin import read_pin
 from mcp_server import errors as server_errors
@@ -118,7 +119,7 @@ async def test_both_doors_give_equal_results_and_equal_audit_rows(
             assert answer.status_code == status_of(ToolFailure.model_validate(result))
         else:
             assert answer.status_code == 200
-            assert answer.json()["budget"]["used_calls"] == 2
+            assert answer.json()["budget"]["used"]["calls"] == 2
 
     per_call = {"milliseconds", "created_at", "request_id"}
     rows = [row.model_dump(exclude=per_call) for row in server.sink.stored]
@@ -291,3 +292,44 @@ async def test_the_engine_is_asked_with_the_labels_of_the_token(tmp_path: Path) 
         )
 
     assert engine.requests[0].where.labels == ("staff",)
+
+
+async def test_searches_of_memories_are_counted_with_their_form(tmp_path: Path) -> None:
+    scope: dict[str, JsonValue] = {"user_id": "ada"}
+    async with serve_context(tmp_path) as server:
+        await over_rest(server, "remember", {"content": "Ada drinks tea.", "scope": scope})
+        asked: dict[str, JsonValue] = {"query": "Ada drinks tea.", "scope": scope, "threshold": 0.5}
+        await over_rest(server, "search_memory", asked)
+        nothing: dict[str, JsonValue] = {
+            "filters": {"AND": [{"a": 1}, {"NOT": {"b": 2}}]}, "rerank": True, "top_k": 20,
+        }  # fmt: skip
+        await over_rest(server, "search_memory", {**asked, **nothing})
+        async with httpx.AsyncClient() as client:
+            shown = (await client.get(f"{server.url}/metrics")).text
+    for form, reranking in (("none", "off"), ("AND+NOT", "failed")):
+        labels = f'filter="{form}",rerank="{reranking}",version="{VERSION}"'
+        assert f"vouch_memory_searches_total{{{labels}}} 1.0" in shown
+    assert 'vouch_memory_hits_bucket{le="0.0"} 1.0' in shown
+    assert 'vouch_memory_hits_bucket{le="1.0"} 2.0' in shown
+    assert 'vouch_memory_limit_bucket{le="5.0"} 1.0' in shown
+    assert "vouch_memory_threshold_cosine_sum 1.0" in shown
+
+
+async def test_a_caller_without_calls_left_for_the_day_is_refused_in_every_run(
+    tmp_path: Path,
+) -> None:
+    async with serve_context(tmp_path, context_calls_per_day=1) as server:
+        arguments: dict[str, JsonValue] = {"texts": ["one", "two"]}
+        first = await over_rest(server, "deduplicate", arguments)
+        runs = [
+            await over_rest(server, "deduplicate", arguments, headers={"X-Vouch-Trace-Id": run})
+            for run in ("a", "b")
+        ]
+        is_error, refused = await over_mcp(server, "deduplicate", arguments)
+    assert first.json()["budget"]["left"]["calls"] == 0
+    assert [(each.status_code, each.json()["code"]) for each in runs] == [
+        (422, "budget_spent"),
+        (422, "budget_spent"),
+    ]
+    assert is_error
+    assert cast("dict[str, object]", refused)["code"] == "budget_spent"
