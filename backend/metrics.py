@@ -24,6 +24,19 @@ class AskMetrics:
         self._failures = Counter(
             "vouch_ask_failures", "Asks that ended in an error.", ("code",), registry=registry
         )
+        self._seconds = Histogram(
+            "vouch_ask_seconds",
+            "Time of a whole ask, waiting included, by status or code of the error.",
+            ("outcome",),
+            buckets=LATENCY_BUCKETS_SECONDS,
+            registry=registry,
+        )
+        self._tool_errors = Counter(
+            "vouch_agent_tool_errors",
+            "Tool calls of agents that were refused or failed.",
+            ("tool",),
+            registry=registry,
+        )
         self._stages = Histogram(
             "vouch_ask_stage_seconds",
             "Time of each stage of an ask.",
@@ -97,17 +110,27 @@ class AskMetrics:
             self._degraded.labels(name).inc()
         for stage, milliseconds in response.timings_ms.items():
             self._stages.labels(stage).observe(milliseconds / 1000)
+        self._note_evidence(response)
+
+    def note_failure(self, code: str) -> None:
+        """Count an ask that ended in an error."""
+        self._failures.labels(code).inc()
+
+    def note_seconds(self, outcome: str, seconds: float) -> None:
+        """Count the time of an ask from its coming in to its end."""
+        self._seconds.labels(outcome).observe(seconds)
+
+    def note_shadow(self, result: str) -> None:
+        """Count an agent that finished unseen: ``verified``, ``unverified`` or ``failed``."""
+        self._shadow.labels(result).inc()
+
+    def _note_evidence(self, response: AskResponse) -> None:
         if response.guard.best_cosine is not None:
             self._best_cosine.observe(response.guard.best_cosine)
         if response.guard.probability is not None:
             self._probability.observe(response.guard.probability)
         for citation in response.citations:
             self._support.observe(citation.support)
-
-    def note_failure(self, code: str) -> None:
-        """Count an ask that ended in an error."""
-        self._failures.labels(code).inc()
-
-    def note_shadow(self, result: str) -> None:
-        """Count an agent that finished unseen: ``verified``, ``unverified`` or ``failed``."""
-        self._shadow.labels(result).inc()
+        for call in response.agent.tool_calls:
+            if call.error:
+                self._tool_errors.labels(call.tool).inc()

@@ -36,6 +36,7 @@ from backend.errors import NotAuthenticatedError, UnknownAskError
 from backend.events import StageEvent
 from backend.metrics import AskMetrics
 from backend.settings import ApiSettings
+from backend.state_gauges import StateGauges
 from backend.verdict.corpus_drift import CorpusDrift
 from backend.verdict.rules import RuleBook
 from knowledge.client import KnowledgeClient
@@ -48,6 +49,7 @@ from service.tokens import TokenSigner
 from storage.asks import AskStore
 from storage.calibrations import CalibrationStore
 from storage.database import Database, database_url
+from storage.jobs import JobStore
 from storage.keys import KeyStore
 from storage.migrate import require_current
 from storage.queued_asks import AskQueue
@@ -70,6 +72,7 @@ class Services:
         shadow: Lets agents finish unseen after a refusal.
         database: Asked whether it answers.
         registry: Of this process's metrics.
+        gauges: Those that are looked up when metrics are collected.
         gate: Knows who sent a request.
         rates: How often they may.
         erasure: Deletes records.
@@ -86,6 +89,7 @@ class Services:
     shadow: ShadowRuns
     database: Database
     registry: CollectorRegistry
+    gauges: StateGauges
     gate: Gate
     rates: RequestRates
     erasure: Erasure
@@ -259,6 +263,7 @@ def compose(
         shadow=shadow,
         database=database,
         registry=registry,
+        gauges=StateGauges(registry, JobStore(database), rules, index),
         gate=gate,
         queued=QueuedWork(asks, asker, store, gate, settings),
         rates=RequestRates(

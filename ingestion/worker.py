@@ -19,13 +19,16 @@ from ingestion.executing import Executor
 from ingestion.herald import Herald
 from ingestion.task_loop import TaskLoop
 from ingestion.toolbox import Toolbox
+from ingestion.worker_metrics import CountedExecutor, WorkerMetrics, serve_metrics
 from ingestion.worker_settings import WorkerSettings
 from retrieval.profiles import load_profiles
 from service.ending import end_tasks
 from service.errors import BrokerError, VouchError
+from service.health import installed_version
 from service.inbox import Inbox, PolledInbox
 from service.lifeline import follow_lifeline
 from service.logs import configure_logging, get_logger
+from service.metrics import open_registry
 from storage.database import Database, database_url
 from storage.errors import DatabaseUnavailableError
 from storage.index_view import IndexView
@@ -96,7 +99,10 @@ async def run_worker(settings: WorkerSettings, url: str, toolbox: Toolbox | None
         settings, IndexView(database), jobs, toolbox, worker=worker,
         profiles=load_profiles(settings.profiles_file, settings.environment),
     )  # fmt: skip
-    loop_of = _Loops(queue, jobs, Executor(settings, toolbox), herald, settings.worker_tasks)
+    registry = open_registry("worker", version=installed_version())
+    executor = CountedExecutor(settings, toolbox, WorkerMetrics(registry))
+    serve_metrics(registry, settings)
+    loop_of = _Loops(queue, jobs, executor, herald, settings.worker_tasks)
     try:
         await _when_there(herald.tidy)
         async with asyncio.TaskGroup() as group:

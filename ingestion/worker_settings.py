@@ -29,6 +29,12 @@ class WorkerSettings(IngestionSettings, BrokerSettings):
     worker_idle_seconds: float = Field(
         default=60.0, ge=0, description="A worker without work for so long frees its model."
     )
+    worker_metrics_port: int = Field(
+        default=0, ge=0, le=65535, description="Port of the worker's /metrics; 0: none."
+    )
+    worker_metrics_host: str = Field(
+        default="127.0.0.1", description="Address the worker's /metrics is served on."
+    )
     job_lease_seconds: float = Field(
         default=30.0, gt=0, le=3600, description="A worker silent for so long loses its task."
     )

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
 import uvicorn
-from fastapi import FastAPI
-from fastapi.responses import JSONResponse
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, Response
+from fastapi.routing import APIRoute
+from prometheus_client import Gauge, Histogram
+from starlette.middleware.base import RequestResponseEndpoint
 
 from retrieval.embedding_models import ServedModels
 from retrieval.embedding_settings import EmbeddingServiceSettings
@@ -41,6 +45,7 @@ from service.errors import VouchError
 from service.health import installed_version
 from service.lifeline import follow_lifeline
 from service.logs import configure_logging
+from service.metrics import LATENCY_BUCKETS_SECONDS, open_registry, render_metrics
 
 _RETRY_AFTER_SECONDS = 1
 _STATUS: dict[type[RetrievalError], int] = {
@@ -104,6 +109,7 @@ def create_app(settings: EmbeddingServiceSettings, models: ServedModels | None =
     gate = Gate(running=settings.embeddings_running, waiting=settings.embeddings_waiting)
     app = FastAPI(title="Vouch embeddings", version=installed_version())
     app.add_exception_handler(RetrievalError, _refuse)
+    _add_metrics(app, gate)
     _add_vectors(app, served, gate, settings.embeddings_most_characters)
     _add_others(app, served, gate)
     return app
@@ -159,6 +165,37 @@ def _add_others(app: FastAPI, served: ServedModels, gate: Gate) -> None:
     async def health() -> ServiceHealth:
         """Say which models are in memory; asks none of them."""
         return ServiceHealth(loaded=served.loaded, running=gate.running, waiting=gate.waiting)
+
+
+def _add_metrics(app: FastAPI, gate: Gate) -> None:
+    registry = open_registry("embeddings", version=installed_version())
+    seconds = Histogram(
+        "vouch_embeddings_seconds",
+        "Time of a call to the embedding service.",
+        ("path", "status"),
+        buckets=LATENCY_BUCKETS_SECONDS,
+        registry=registry,
+    )
+    running = Gauge("vouch_embeddings_running", "Calls being worked on.", registry=registry)
+    running.set_function(lambda: gate.running)
+    waiting = Gauge("vouch_embeddings_waiting", "Calls waiting for a place.", registry=registry)
+    waiting.set_function(lambda: gate.waiting)
+
+    @app.middleware("http")
+    async def measure(request: Request, call_next: RequestResponseEndpoint) -> Response:
+        started = time.perf_counter()
+        response = await call_next(request)
+        known = request.scope.get("route")
+        path = known.path if isinstance(known, APIRoute) else "unknown"
+        spent = time.perf_counter() - started
+        seconds.labels(path, str(response.status_code)).observe(spent)
+        return response
+
+    @app.get("/metrics", include_in_schema=False)
+    async def metrics() -> Response:
+        """Return the metrics of this process."""
+        body, media_type = render_metrics(registry)
+        return Response(body, media_type=media_type)
 
 
 async def _refuse(_: object, error: Exception) -> JSONResponse:

@@ -130,6 +130,12 @@ class JobStore:
         async with self._database.read() as session:
             return await session.get(JobRecord, job_id)
 
+    async def count_by_state(self) -> Mapping[str, int]:
+        """Return the number of jobs by state; states without any are left out."""
+        query = select(JobRecord.state, func.count()).group_by(col(JobRecord.state))
+        async with self._database.read() as session:
+            return dict((await session.exec(query)).all())
+
     async def revision(self, job_id: str) -> int | None:
         """Return a number that grows with every change of a job; None when there is none."""
         async with self._database.read() as session:

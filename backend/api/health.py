@@ -50,6 +50,7 @@ async def show_ready(services: ServicesHere) -> Response:
 @router.get("/metrics", include_in_schema=False)
 async def show_metrics(services: ServicesHere) -> Response:
     """Return the metrics for a scraper."""
+    await services.gauges.refresh()
     body, media_type = render_metrics(services.registry)
     return Response(body, media_type=media_type)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncGenerator
 from typing import Protocol
 
@@ -107,12 +108,15 @@ class Asker:
     async def _run(
         self, request: AskRequest, caller: Caller, emit: Emit, ask_id: str | None
     ) -> None:
+        started = time.perf_counter()
         try:
             response = await self._admit(request, caller, emit, ask_id)
         except VouchError as error:
             self._metrics.note_failure(error.code)
+            self._metrics.note_seconds(error.code, time.perf_counter() - started)
             raise
         self._metrics.note_response(response)
+        self._metrics.note_seconds(response.status, time.perf_counter() - started)
         emit(Done(response))
 
     async def _admit(
