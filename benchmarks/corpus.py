@@ -24,7 +24,8 @@ from ingestion.sources import sample_sources
 from retrieval.builds import BuildCatalog
 from retrieval.chunk import Chunk, DenseVector, Matrix, Occurrence, Point
 from retrieval.manifest import Stamp
-from retrieval.opening import open_embedder, open_sparse_encoder
+from retrieval.opening import open_embedder
+from retrieval.opening_models import open_sparse_encoder
 from retrieval.store import Filter, StoredPoint
 
 COLLECTION = "docs"

@@ -19,14 +19,8 @@ from ingestion.summary_model import ChatSummaryModel
 from retrieval.catalog import Catalog
 from retrieval.embedding import DenseEmbedder
 from retrieval.late import LateEmbedder
-from retrieval.opening import (
-    open_catalog,
-    open_embedder,
-    open_late_embedder,
-    open_profile,
-    open_sparse_encoder,
-    open_vectors,
-)
+from retrieval.opening import open_catalog, open_embedder, open_profile, open_vectors
+from retrieval.opening_models import open_late_embedder, open_sparse_encoder
 from retrieval.remote import RemoteCaller
 from retrieval.sparse import SparseEncoder
 from retrieval.vectors import VectorCache

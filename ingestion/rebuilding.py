@@ -22,7 +22,8 @@ from ingestion.report import Progress
 from ingestion.settings import IngestionSettings
 from retrieval.chunk import Chunk
 from retrieval.manifest import Manifest
-from retrieval.opening import open_catalog, open_sparse_encoder, open_vectors
+from retrieval.opening import open_catalog, open_vectors
+from retrieval.opening_models import open_sparse_encoder
 from retrieval.vectors import VectorCache, vector_key
 
 EngineName = Literal["same", "embedded", "qdrant"]

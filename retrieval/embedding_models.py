@@ -7,15 +7,17 @@ from threading import Lock
 from retrieval.chunk import SparseVector
 from retrieval.embedding import DenseEmbedder
 from retrieval.embedding_settings import EmbeddingServiceSettings
-from retrieval.embedding_wire import EmbedRequest, ModelReply, RerankRequest
+from retrieval.embedding_wire import (
+    EmbedRequest,
+    LateModelReply,
+    ModelReply,
+    RerankRequest,
+    SparseModelReply,
+)
 from retrieval.errors import BadRequestError, ModelUnavailableError
 from retrieval.late import LateEmbedder
-from retrieval.opening import (
-    open_late_embedder,
-    open_local_embedder,
-    open_profile,
-    open_sparse_encoder,
-)
+from retrieval.opening import open_local_embedder, open_profile
+from retrieval.opening_models import open_local_late_embedder, open_local_sparse_encoder
 from retrieval.rerank import Reranker, open_reranker
 from retrieval.sparse import SparseEncoder
 
@@ -72,20 +74,14 @@ class ServedModels:
 
     def sparse(self, body: EmbedRequest) -> tuple[str, list[SparseVector]]:
         """Return the encoder's name and one sparse vector a text."""
-        with self._loading:
-            self._sparse = self._sparse or open_sparse_encoder(self._settings)
-        encoder = self._sparse
+        encoder = self._sparse_model()
         _check_name(body.model, encoder.name)
         embed = encoder.embed_query if body.kind == "query" else encoder.embed_document
         return encoder.name, [embed(text) for text in body.texts]
 
     def late(self, body: EmbedRequest) -> tuple[str, int, list[list[list[float]]]]:
         """Return the model's name, the length of its rows and one matrix a text."""
-        with self._loading:
-            self._late = self._late or open_late_embedder(self._settings)
-        model = self._late
-        if model is None:
-            raise ModelUnavailableError("the profile has no late-interaction model")
+        model = self._late_model()
         _check_name(body.model, model.name)
         if body.kind == "query":
             matrices = [model.embed_query(text) for text in body.texts]
@@ -100,6 +96,30 @@ class ServedModels:
             raise ModelUnavailableError("the profile has no reranker")
         self._reranker = self._reranker or open_reranker(wanted)
         return await self._reranker.rerank(body.query, body.texts)
+
+    def describe_sparse(self) -> SparseModelReply:
+        """Return what a caller must know of the sparse model."""
+        model = self._sparse_model()
+        return SparseModelReply(
+            name=model.name, saturation=model.saturation, uses_idf=model.uses_idf
+        )
+
+    def describe_late(self) -> LateModelReply:
+        """Return what a caller must know of the late-interaction model."""
+        model = self._late_model()
+        return LateModelReply(name=model.name, dimension=model.dimension)
+
+    def _sparse_model(self) -> SparseEncoder:
+        with self._loading:
+            self._sparse = self._sparse or open_local_sparse_encoder(self._settings)
+            return self._sparse
+
+    def _late_model(self) -> LateEmbedder:
+        with self._loading:
+            self._late = self._late or open_local_late_embedder(self._settings)
+            if self._late is None:
+                raise ModelUnavailableError("the profile has no late-interaction model")
+            return self._late
 
     def _dense_model(self) -> DenseEmbedder:
         with self._loading:

@@ -26,11 +26,13 @@ from retrieval.embedding_wire import (
     DenseReply,
     EmbedRequest,
     Judged,
+    LateModelReply,
     LateReply,
     ModelReply,
     RerankReply,
     RerankRequest,
     ServiceHealth,
+    SparseModelReply,
     SparseReply,
     SparseValues,
 )
@@ -159,6 +161,18 @@ def _add_others(app: FastAPI, served: ServedModels, gate: Gate) -> None:
         """Say what a caller must know of the dense model."""
         async with gate.enter():
             return await asyncio.to_thread(served.describe)
+
+    @app.get("/model/sparse")
+    async def describe_sparse() -> SparseModelReply:
+        """Say what a caller must know of the learned sparse model."""
+        async with gate.enter():
+            return await asyncio.to_thread(served.describe_sparse)
+
+    @app.get("/model/late")
+    async def describe_late() -> LateModelReply:
+        """Say what a caller must know of the late-interaction model."""
+        async with gate.enter():
+            return await asyncio.to_thread(served.describe_late)
 
     @app.get("/health")
     @app.get("/healthz")

@@ -86,6 +86,21 @@ class ModelReply(_Body):
     tokenizer: str = Field(description="The content of tokenizer.json.")
 
 
+class SparseModelReply(_Body):
+    """What a caller must know of the learned sparse model."""
+
+    name: str
+    saturation: float
+    uses_idf: bool
+
+
+class LateModelReply(_Body):
+    """What a caller must know of the late-interaction model."""
+
+    name: str
+    dimension: int = Field(ge=1)
+
+
 class ServiceHealth(_Body):
     """Which models are in memory."""
 

@@ -21,6 +21,7 @@ from retrieval.manifest import Manifest
 from retrieval.metrics import RetrievalMetrics
 from retrieval.profiles import SearchProfile
 from retrieval.query_embedding import QueryEmbedder
+from retrieval.query_parts import embed_late_query, embed_sparse_query
 from retrieval.rerank import Rerankers
 from retrieval.search import SearchOutcome, SearchRequest, SectionOutcome, SourceOutcome
 from retrieval.searching import run_search
@@ -243,13 +244,12 @@ class Engine:
     ) -> Query:
         where = request.where
         frequencies = opened.statistics.visible(where.labels, all_labels=where.all_labels)
-        late = None
-        if profile.late_weight > 0 and self._late is not None:
-            late = await asyncio.to_thread(self._late.embed_query, request.query)
+        late = await embed_late_query(self._late, request.query, profile)
+        sparse, terms = await embed_sparse_query(self._sparse, request.query)
         return Query(
             dense=await self._embedder.embed(request.query),
-            sparse=self._weighted(self._sparse.embed_query(request.query), frequencies),
-            words=weigh(self._sparse.terms(request.query), frequencies),
+            sparse=self._weighted(sparse, frequencies),
+            words=weigh(terms, frequencies),
             saturation=self._sparse.saturation,
             late=late,
             with_parts=weighs_parts(opened.manifest, profile),

@@ -13,18 +13,18 @@ from retrieval.catalog import Catalog, check_stamp
 from retrieval.embedding import DenseEmbedder, FastembedEmbedder
 from retrieval.engine import Engine
 from retrieval.errors import IndexUnavailableError, ModelUnavailableError, RetrievalError
-from retrieval.late import FastembedLateEmbedder, LateEmbedder
+from retrieval.late import LateEmbedder
 from retrieval.manifest import Manifest, Stamp
 from retrieval.metrics import RetrievalMetrics
 from retrieval.models import DEFAULT_MODEL, MODEL_TABLE, resolve_model
+from retrieval.opening_models import open_late_embedder, open_reranker_of, open_sparse_encoder
 from retrieval.profiles import IngestionProfile, Profile, load_profiles, profile_named
 from retrieval.query_embedding import QueryEmbedder
 from retrieval.remote import OpenAiEmbedder, RemoteCaller, RemoteEmbedder
-from retrieval.rerank import Rerankers, open_reranker
+from retrieval.rerank import Rerankers
 from retrieval.serving import ServingBuilds
 from retrieval.settings import RetrievalSettings
-from retrieval.sparse import Bm25Encoder, SparseEncoder
-from retrieval.sparse_models import FastembedSparseEncoder
+from retrieval.sparse import SparseEncoder
 from retrieval.tokens import Tokenizer
 from retrieval.vectors import VectorCache
 from service.circuit import Circuit
@@ -105,28 +105,6 @@ def open_local_embedder(settings: RetrievalSettings) -> DenseEmbedder:
     return FastembedEmbedder(
         resolved, threads=settings.embedding_threads, cut_dimension=wanted.cut_dimension
     )
-
-
-def open_sparse_encoder(settings: RetrievalSettings | None = None) -> SparseEncoder:
-    """Return the sparse encoder of these settings' profile; without settings, the default one.
-
-    Raises:
-        ModelUnavailableError: It is a model that is not on this machine.
-    """
-    wanted = open_profile(settings).ingestion.sparse if settings else IngestionProfile().sparse
-    if wanted.model == "bm25":
-        return Bm25Encoder(k1=wanted.k1, b=wanted.b)
-    return FastembedSparseEncoder(wanted.model)
-
-
-def open_late_embedder(settings: RetrievalSettings) -> LateEmbedder | None:
-    """Load the late-interaction model of these settings' profile, if it has one.
-
-    Raises:
-        ModelUnavailableError: It is not on this machine.
-    """
-    wanted = open_profile(settings).ingestion.late_interaction
-    return FastembedLateEmbedder(wanted.model, wanted.dimension) if wanted else None
 
 
 def open_vectors(settings: RetrievalSettings) -> VectorCache:
@@ -221,10 +199,10 @@ async def open_engine(
         await catalog.close()
         raise IndexUnavailableError("no build is published yet; run `vouch ingest`")
     circuits = circuits or Circuits()
-    circuit = circuits.of(EMBEDDINGS) if settings.dense_url or settings.embedding_url else None
+    circuit = circuits.of(EMBEDDINGS) if settings.uses_embedding_service else None
     embedder = await asyncio.to_thread(open_embedder, settings, circuit)
-    sparse = await asyncio.to_thread(open_sparse_encoder, settings)
-    late = await asyncio.to_thread(open_late_embedder, settings)
+    sparse = await asyncio.to_thread(open_sparse_encoder, settings, circuit)
+    late = await asyncio.to_thread(open_late_embedder, settings, circuit)
     expected = make_stamp(embedder, sparse, late, header_format="", chunker="")
     engine = Engine(
         ServingBuilds(
@@ -242,7 +220,9 @@ async def open_engine(
         },
         default_profile=settings.profile,
         late=late,
-        rerankers=Rerankers(lambda wanted: open_reranker(wanted, circuits.of(RERANKER))),
+        rerankers=Rerankers(
+            lambda wanted: open_reranker_of(settings, wanted, circuits.of(RERANKER))
+        ),
         metrics=metrics,
     )
     try:

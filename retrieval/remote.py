@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from typing import cast
 
@@ -74,6 +75,8 @@ class RemoteCaller:
         self._client = httpx.Client(
             timeout=timeout_seconds, transport=transport, headers=headers, trust_env=False
         )
+        # Embedders are handed about and have no end of their own; their connections do.
+        weakref.finalize(self, self._client.close)
 
     def call(self, path: str, body: dict[str, object] | None = None) -> object:
         """Return the decoded answer; with a body it is posted.

@@ -44,6 +44,16 @@ class RetrievalSettings(ServiceSettings):
         default="",
         description="Of dense vectors alone; ending in /v1: OpenAI-compatible; empty: the former.",
     )
+    sparse_url: str = Field(
+        default="",
+        description="Of learned sparse vectors alone, likewise; BM25 needs no service.",
+    )
+    late_url: str = Field(
+        default="", description="Of late-interaction vectors alone; empty: the embedding service."
+    )
+    reranker_url: str = Field(
+        default="", description="Of reranking alone, before the profile's; empty: the service."
+    )
     dense_api_key: SecretStr = Field(
         default=SecretStr(""), description="Key of the service of dense vectors, if it wants one."
     )
@@ -71,6 +81,11 @@ class RetrievalSettings(ServiceSettings):
     def environment(self) -> Mapping[str, str]:
         """Values that a file of profiles may refer to."""
         return os.environ
+
+    @property
+    def uses_embedding_service(self) -> bool:
+        """Whether vectors of any kind come from another machine."""
+        return bool(self.embedding_url or self.dense_url or self.sparse_url or self.late_url)
 
     @property
     def models_dir(self) -> Path:

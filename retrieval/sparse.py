@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -88,6 +88,16 @@ class SparseEncoder(Protocol):
     def terms(self, text: str) -> tuple[Term, ...]:
         """Return the analysed words of a text with their surface forms, each term once."""
         ...
+
+
+def heaviest_terms(words: Sequence[str], vectors: Sequence[SparseVector]) -> tuple[Term, ...]:
+    """Return for each word the term its vector weighs heaviest on, each term once."""
+    found: dict[int, str] = {}
+    for word, vector in zip(words, vectors, strict=True):
+        if vector.indices:
+            at = max(range(len(vector.values)), key=vector.values.__getitem__)
+            found.setdefault(vector.indices[at], word.strip(".,;:!?()[]{}\"'`"))
+    return tuple(Term(term_id, surface) for term_id, surface in found.items())
 
 
 class Bm25Encoder:

@@ -6,11 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from retrieval.chunk import SparseVector
 from retrieval.errors import ModelUnavailableError
-from retrieval.sparse import Term
+from retrieval.sparse import Term, heaviest_terms
 
 if TYPE_CHECKING:
     from fastembed import SparseTextEmbedding
@@ -71,13 +69,8 @@ class FastembedSparseEncoder:
 
     def terms(self, text: str) -> tuple[Term, ...]:
         """Return for each word of the text the term it weighs heaviest on, each term once."""
-        found: dict[int, str] = {}
-        for word in dict.fromkeys(text.split()):
-            vector = self.embed_query(word)
-            if vector.indices:
-                heaviest = vector.indices[int(np.argmax(vector.values))]
-                found.setdefault(heaviest, word.strip(".,;:!?()[]{}\"'`"))
-        return tuple(Term(term_id, surface) for term_id, surface in found.items())
+        words = list(dict.fromkeys(text.split()))
+        return heaviest_terms(words, [self.embed_query(word) for word in words])
 
 
 def _vector(embedding: SparseEmbedding) -> SparseVector:

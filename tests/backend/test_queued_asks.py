@@ -27,6 +27,7 @@ from storage.queued_asks import AskQueue
 from tests.backend.conftest import Compose
 from tests.backend.factories import make_result
 from tests.backend.fakes import FakeAgent, FakeKnowledge, fails, hangs, knows, says
+from tests.backend.test_budgets import pays
 from tests.ingestion.broker_rig import Rig, open_rig
 from tests.waiting import until
 
@@ -157,8 +158,8 @@ async def test_a_failure_is_told_as_a_direct_ask_would_have_been(open_house: Ope
     failed = response.json()
     assert failed["status"] == "failed"
     assert "answer" not in failed
-    problem = {name: part for name, part in failed["problem"].items() if name != "errors"}
-    assert problem == direct.json()
+    problem = {name: part for name, part in failed["problem"].items() if part}
+    assert problem == {name: part for name, part in direct.json().items() if part}
     assert problem["status"] == direct.status_code == 502
     page = await house.client.get(f"/a/{failed['id']}", headers={"accept": "text/html"})
     assert page.status_code == 409
@@ -207,6 +208,18 @@ async def test_labels_and_key_hold_when_the_question_is_answered(
     assert (record["caller"], record["labels"]) == (f"key-{inner_record.id}", ["internal"])
     other = {"authorization": f"Bearer {outer}"}
     assert (await house.client.get(location, headers=other)).status_code == 404
+
+
+async def test_a_spent_token_budget_is_the_outcome(open_house: Open) -> None:
+    house = await open_house(strong(), FakeAgent(pays()), queued_asks_running=1)
+    key, record = new_key("inner", ["ask"], [], daily_tokens=100)
+    await KeyStore(house.services.database).save(record)
+    bearer = {"authorization": f"Bearer {key}"}
+    first = await house.settled(await house.queue(**bearer), **bearer)
+    assert first.json()["status"] == "answered"
+    second = (await house.settled(await house.queue(**bearer), **bearer)).json()
+    assert (second["status"], second["problem"]["status"]) == ("failed", 429)
+    assert second["problem"]["code"] == "daily_tokens_spent"
 
 
 async def test_a_pending_question_is_not_shown_to_who_lacks_its_labels(open_house: Open) -> None:

@@ -18,7 +18,8 @@ from ingestion.chunkers import make_chunker, rules_for
 from ingestion.composition import IngestionTools, open_fetcher
 from ingestion.records import BuildRecords
 from ingestion.settings import IngestionSettings
-from retrieval.opening import open_catalog, open_sparse_encoder
+from retrieval.opening import open_catalog
+from retrieval.opening_models import open_sparse_encoder
 from retrieval.vectors import VectorCache
 from tests.ingestion.fakes import HashEmbedder, InlineParser
 

@@ -22,7 +22,7 @@ import pytest
 from retrieval.builds import BuildCatalog
 from retrieval.engine import Engine
 from retrieval.manifest import Manifest
-from retrieval.opening import open_sparse_encoder
+from retrieval.opening_models import open_sparse_encoder
 from retrieval.profiles import SearchProfile
 from retrieval.query_embedding import QueryEmbedder
 from retrieval.search import SearchRequest

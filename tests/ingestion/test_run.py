@@ -24,7 +24,8 @@ from ingestion.settings import IngestionSettings
 from ingestion.sources import Source, source_from
 from ingestion.verify import Expectation
 from retrieval.chunk import Chunk
-from retrieval.opening import open_catalog, open_sparse_encoder
+from retrieval.opening import open_catalog
+from retrieval.opening_models import open_sparse_encoder
 from retrieval.store import Filter
 from retrieval.vectors import VectorCache
 from tests.ingestion.fakes import HashEmbedder, InlineParser, Recorder
