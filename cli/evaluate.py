@@ -25,6 +25,7 @@ from evals.sets import Split
 from evals.verdicts import eval_abstention
 from ingestion.report import Progress
 from ingestion.settings import IngestionSettings
+from retrieval.opening import open_profile
 
 
 def run_sample(reports: Path | None, *, as_json: bool) -> None:
@@ -218,7 +219,8 @@ async def _model(*, with_model: bool) -> AsyncGenerator[ConfiguredModel | None]:
 
 
 def _threshold(settings: IngestionSettings) -> float:
-    return default_threshold(settings.embedding_model).cosine
+    model = settings.embedding_model or open_profile(settings).ingestion.embedder.model
+    return default_threshold(model).cosine
 
 
 def _show(summary: BaseModel, written: Written | None, *, as_json: bool) -> None:

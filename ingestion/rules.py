@@ -66,7 +66,8 @@ class ChunkRules:
     def name(self) -> str:
         """Name and parameters, part of a build's stamp."""
         code = f", code {self.code_tokens}" if self.code_tokens else ""
-        return f"{self.kind}({self.target_tokens}/{self.overlap_tokens}{code})"
+        parts = f" in {self.parts.name}" if self.parts else ""
+        return f"{self.kind}({self.target_tokens}/{self.overlap_tokens}{code}){parts}"
 
     def suited(self, document: ParsedDocument) -> ChunkRules:
         """Return the sizes for a document: a file of program text has its own."""

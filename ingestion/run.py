@@ -21,7 +21,6 @@ from ingestion.gathering import Gathered, Gatherer, Reader, nothing_came_out
 from ingestion.header import header_format
 from ingestion.reading import SourceReader
 from ingestion.report import DocumentReport, IngestReport, Progress, ProgressEvent
-from ingestion.rules import Chunker
 from ingestion.settings import IngestionSettings
 from ingestion.sources import Source
 from ingestion.summaries import Summariser
@@ -87,7 +86,7 @@ async def run(
     gatherer = Gatherer(
         reader=reader or SourceReader(tools.parser, tools.fetcher, settings.roots),
         chunker=tools.chunker,
-        chunking=f"{_cutting(tools.chunker)}; {headers}; {tools.embedder.spec.name}",
+        chunking=f"{tools.chunker.name}; {headers}; {tools.embedder.spec.name}",
         records=tools.records,
         progress=progress,
         most_vanished=settings.ingest_most_vanished_share,
@@ -128,10 +127,6 @@ async def run(
         embedded=embedded,
         summaries=summariser.report() if summariser else None,
     )
-
-
-def _cutting(chunker: Chunker) -> str:
-    return f"{chunker.name} in {chunker.parts_name}" if chunker.parts_name else chunker.name
 
 
 def _is_same(
