@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export VOUCH_PORT ?= 8000
 
-.PHONY: run test torture measure bench check format lock assets clean
+.PHONY: run test torture load soak measure bench check format lock assets clean
 
 run: $(VENV)/.runtime assets
 	@exec $(BIN)/vouch up
@@ -15,6 +15,13 @@ test: $(VENV)/.test assets
 # The worker is killed a hundred times for each queue.
 torture: $(VENV)/.test
 	VOUCH_TORTURE_ROUNDS=100 $(BIN)/python -m pytest -s tests/faults/test_worker_torture.py
+
+# Five hundred clients for a minute, and a few for twenty minutes; both print latency and memory.
+load: $(VENV)/.test
+	$(BIN)/python -m tests.load --clients 500 --seconds 60
+
+soak: $(VENV)/.test
+	$(BIN)/python -m tests.load --clients 4 --seconds 1200 --pause-seconds 0.5
 
 # What `vouch eval` and `vouch calibrate` need beyond serving.
 measure: $(VENV)/.test

@@ -17,6 +17,10 @@ from storage.errors import DatabaseUnavailableError
 from storage.migrate import check
 
 _EXIT_BAD_SETTINGS = 2
+# Longer than any proxy keeps an idle connection, and than anybody is told to wait before a next
+# try: a connection closed at the moment it is used again fails a request that was never read.
+_KEEP_IDLE_SECONDS = 75
+_GRACE_SECONDS = 10
 
 
 def main() -> int:
@@ -48,7 +52,8 @@ def main() -> int:
         server_header=False,
         # Which proxies are believed is a setting of ours; the server would believe loopback.
         proxy_headers=False,
-        timeout_graceful_shutdown=10,
+        timeout_keep_alive=_KEEP_IDLE_SECONDS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
     )
     return 0
 
