@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TypeVar
 
 from rich.table import Table
@@ -14,7 +16,9 @@ from ingestion.rebuilding import EngineName, rebuild, target_settings
 from ingestion.settings import IngestionSettings
 from ingestion.switching import publish_build
 from ingestion.verify import Expectation, Verification, verify
-from retrieval.catalog import Catalog
+from retrieval.builds import BuildCatalog
+from retrieval.catalog import Catalog, OpenedBuild
+from retrieval.copying import copy_build
 from retrieval.errors import IndexUnavailableError
 from retrieval.manifest import Manifest
 from retrieval.opening import open_catalog
@@ -114,18 +118,43 @@ async def _listing() -> tuple[tuple[Manifest, ...], str]:
 
 
 async def _verify(expect: Expectation | None) -> Verification:
-    catalog = open_catalog(IngestionSettings())
+    settings = IngestionSettings()
+    catalog = open_catalog(settings)
     try:
         manifest = await catalog.current()
         if manifest is None:
             raise IndexUnavailableError("no build is published; run `vouch ingest` first")
-        opened = await catalog.open(manifest.build)
         try:
-            return await verify(opened.store, manifest, expect=expect)
-        finally:
-            await opened.store.close()
+            opened = await catalog.open(manifest.build)
+        except IndexUnavailableError:
+            if settings.qdrant_url:
+                raise
+            return await _verify_copy(settings, manifest, expect)
+        return await _verify_opened(opened, manifest, expect)
     finally:
         await catalog.close()
+
+
+async def _verify_copy(
+    settings: IngestionSettings, manifest: Manifest, expect: Expectation | None
+) -> Verification:
+    """Verify a copy, because the build itself belongs to the process that serves it."""
+    with tempfile.TemporaryDirectory(prefix="verify-", dir=settings.data_dir) as folder:
+        await asyncio.to_thread(copy_build, settings, manifest.build, Path(folder))
+        catalog = BuildCatalog(Path(folder), settings.collection)
+        try:
+            return await _verify_opened(await catalog.open(manifest.build), manifest, expect)
+        finally:
+            await catalog.close()
+
+
+async def _verify_opened(
+    opened: OpenedBuild, manifest: Manifest, expect: Expectation | None
+) -> Verification:
+    try:
+        return await verify(opened.store, manifest, expect=expect)
+    finally:
+        await opened.store.close()
 
 
 _Result = TypeVar("_Result")

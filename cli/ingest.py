@@ -23,6 +23,7 @@ from ingestion.verify import Expectation
 from ingestion.watching import changes, fingerprint
 from retrieval.errors import BuildMismatchError
 from retrieval.opening import open_catalog, require_readable
+from service.lifeline import follow_lifeline
 
 _SHOWN_DOCUMENTS = 20
 _WATCH_SECONDS = 1.0
@@ -49,6 +50,7 @@ def run_ingest(
         RetrievalError: The model or the index cannot be used.
     """
     settings = IngestionSettings()
+    follow_lifeline(enabled=settings.lifeline)
     if if_empty and asyncio.run(has_usable_build(settings)):
         return
     sources = list(sample_sources()) if sample else []

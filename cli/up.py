@@ -23,6 +23,7 @@ from ingestion.settings import IngestionSettings
 from ingestion.worker_settings import WorkerSettings
 from mcp_server.settings import McpSettings
 from service.errors import VouchError
+from service.lifeline import LIFELINE_VARIABLE
 
 _PORTS_TRIED = 50
 
@@ -66,9 +67,13 @@ def build_sample_index(environment: Mapping[str, str]) -> None:
     """
     command = [sys.executable, "-m", "cli.main", "ingest", "--sample", "--if-empty"]
     child_environment = environment_for([IngestionSettings, UpSettings], environment)
+    # The pipe is its lifeline: it ends with this process, however that one goes.
     # The command is this interpreter and this project's own module; nothing comes from outside.
-    finished = subprocess.run(command, env=child_environment, check=False)  # noqa: S603
-    if finished.returncode != 0:
+    with subprocess.Popen(  # noqa: S603
+        command, env={**child_environment, LIFELINE_VARIABLE: "1"}, stdin=subprocess.PIPE
+    ) as building:
+        code = building.wait()
+    if code != 0:
         raise StartError("the sample index could not be built; the lines above say why")
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 from ingestion.addresses import check_url
 from ingestion.errors import SourceError
 from ingestion.sample import DOCS_LEFT_OUT, DOCS_SOURCE, REFERENCE_SOURCE, docs_folder
+from storage.source_names import check_source_name
 
 SourceKind = Literal["reference", "path", "url"]
 
@@ -73,9 +74,16 @@ def source_from(
         if base_url:
             raise SourceError(f"{argument}: has an address of its own, {base_url} cannot be added")
         host, _ = check_url(argument)
-        return Source(name or host, "url", argument, labels=labels)
+        return Source(_checked(name or host), "url", argument, labels=labels)
     path = Path(argument).expanduser()
     if not path.exists():
         raise SourceError(f"{argument}: nothing there")
     default = path.resolve().name if path.is_dir() else path.stem
-    return Source(name or default, "path", str(path), base_url.rstrip("/"), labels, glob)
+    return Source(_checked(name or default), "path", str(path), base_url.rstrip("/"), labels, glob)
+
+
+def _checked(name: str) -> str:
+    try:
+        return check_source_name(name)
+    except ValueError as error:
+        raise SourceError(f"{name!r}: {error}; give another one with --name") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
@@ -67,6 +67,43 @@ class DenseEmbedder(Protocol):
         ...
 
 
+class Described(Protocol):
+    """A dense model by what is known of it."""
+
+    @property
+    def spec(self) -> ModelSpec:
+        """What the model expects and gives; ``dimension`` is after any cut."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """Identifies the model's files and the cut."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedModel:
+    """A dense model that is not loaded."""
+
+    spec: ModelSpec
+    digest: str
+
+
+def describe(resolved: ResolvedModel, *, cut_dimension: int) -> tuple[ModelSpec, str]:
+    """Return the spec and digest of a model as it is used here.
+
+    Args:
+        resolved: Its ``spec.dimension`` is known.
+        cut_dimension: Numbers of each vector that are kept; 0 keeps all.
+    """
+    spec = replace(
+        resolved.spec,
+        dimension=cut_dimension or resolved.spec.dimension,
+        input_limit_tokens=resolved.spec.input_limit_tokens or _DEFAULT_INPUT_LIMIT_TOKENS,
+    )
+    return spec, resolved.digest + (f"/{cut_dimension}" if cut_dimension else "")
+
+
 class FastembedEmbedder:
     """Runs one ONNX model through fastembed.
 
@@ -92,12 +129,8 @@ class FastembedEmbedder:
                 f"{spec.name} gives {dimension} numbers a vector, so it cannot keep {cut_dimension}"
             )
         self._cut = cut_dimension
-        self._spec = replace(
-            spec,
-            dimension=cut_dimension or dimension,
-            input_limit_tokens=spec.input_limit_tokens or _DEFAULT_INPUT_LIMIT_TOKENS,
-        )
-        self._digest = resolved.digest + (f"/{cut_dimension}" if cut_dimension else "")
+        known = replace(resolved, spec=replace(spec, dimension=dimension))
+        self._spec, self._digest = describe(known, cut_dimension=cut_dimension)
 
     @property
     def spec(self) -> ModelSpec:

@@ -10,7 +10,13 @@ import asyncio
 
 from retrieval.builds import BuildCatalog
 from retrieval.catalog import Catalog, check_stamp
-from retrieval.embedding import DenseEmbedder, FastembedEmbedder
+from retrieval.embedding import (
+    DenseEmbedder,
+    Described,
+    DescribedModel,
+    FastembedEmbedder,
+    describe,
+)
 from retrieval.engine import Engine
 from retrieval.errors import IndexUnavailableError, ModelUnavailableError, RetrievalError
 from retrieval.late import LateEmbedder
@@ -128,7 +134,7 @@ def open_catalog(settings: RetrievalSettings) -> Catalog:
 
 
 def make_stamp(
-    embedder: DenseEmbedder,
+    embedder: Described,
     sparse: SparseEncoder,
     late: LateEmbedder | None = None,
     *,
@@ -154,13 +160,28 @@ def make_stamp(
 
 
 def reader_stamp(settings: RetrievalSettings) -> Stamp:
-    """Return what a process with these settings can read; loads the models, and blocks.
+    """Return what a process with these settings can read; blocks.
 
     Raises:
         ModelUnavailableError: A model is not on this machine.
     """
-    parts = open_embedder(settings), open_sparse_encoder(settings), open_late_embedder(settings)
+    parts = (
+        _describe_embedder(settings),
+        open_sparse_encoder(settings),
+        open_late_embedder(settings),
+    )
     return make_stamp(*parts, header_format="", chunker="")
+
+
+def _describe_embedder(settings: RetrievalSettings) -> Described:
+    """Return what is known of the dense model, which is loaded only where its files do not say."""
+    if settings.dense_url or settings.embedding_url:
+        return open_embedder(settings)
+    wanted = open_profile(settings).ingestion.embedder
+    resolved = resolve_model(settings.embedding_model or wanted.model, settings.models_dir)
+    if resolved.directory is None or not resolved.spec.dimension:
+        return open_embedder(settings)
+    return DescribedModel(*describe(resolved, cut_dimension=wanted.cut_dimension))
 
 
 def require_readable(manifest: Manifest, settings: RetrievalSettings) -> None:

@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from storage.source_names import SourceNameText
+
 
 class _Order(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -14,7 +16,7 @@ class _Order(BaseModel):
 class OrderedSource(_Order):
     """One source to read; it is replaced as a whole."""
 
-    name: str = Field(min_length=1, max_length=500)
+    name: SourceNameText = Field(min_length=1)
     kind: Literal["path", "url", "reference"]
     location: str = Field(default="", max_length=4096)
     base_url: str = Field(default="", max_length=2000)

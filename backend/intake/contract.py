@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from storage.job_orders import IngestOrder
 from storage.jobs import JobRecord, TaskRecord
-
-_SOURCE = r"^[^\x00-\x1f\x7f]{0,200}$"
+from storage.source_names import SourceNameText
 
 
 class _Body(BaseModel):
@@ -25,7 +24,7 @@ class FileBody(_Body):
     """One file under the folders that may be read."""
 
     file_path: str = Field(min_length=1, max_length=4096)
-    source: str = Field(default="", pattern=_SOURCE, description="Empty: named by the path.")
+    source: SourceNameText = Field(default="", description="Empty: named by the path.")
 
 
 class FilesBody(_Body):
@@ -40,14 +39,14 @@ class FolderBody(_Body):
     folder_path: str = Field(min_length=1, max_length=4096)
     recursive: bool = True
     glob: str = Field(default="", max_length=500, description="Pattern of names; empty: all.")
-    source: str = Field(default="", pattern=_SOURCE, description="Empty: named by the path.")
+    source: SourceNameText = Field(default="", description="Empty: named by the path.")
 
 
 class UrlBody(_Body):
     """A page, a sitemap.xml, an llms.txt or an llms-full.txt."""
 
     url: str = Field(min_length=1, max_length=4096)
-    source: str = Field(default="", pattern=_SOURCE, description="Empty: the host.")
+    source: SourceNameText = Field(default="", description="Empty: the host.")
     refresh_seconds: int = Field(
         default=0, ge=0, le=31_536_000, description="Read it again after so long; 0: never."
     )

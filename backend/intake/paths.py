@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from backend.errors import BadOrderError
+from storage.source_names import check_source_name
 
 _MOST_COUNTED = 100_000
 
@@ -32,8 +33,22 @@ def locate(text: str, roots: Sequence[Path]) -> tuple[Path, str]:
         if path.resolve() != path:
             raise BadOrderError(f"{text}: symbolic links are not followed")
         if path.exists():
-            return path, path.relative_to(root).as_posix() if path != root else root.name
+            return path, require_name(
+                path.relative_to(root).as_posix() if path != root else root.name
+            )
     raise BadOrderError(f"{text}: nothing there that jobs may read")
+
+
+def require_name(name: str) -> str:
+    """Return a source's name.
+
+    Raises:
+        BadOrderError: It cannot be shown and typed again.
+    """
+    try:
+        return check_source_name(name)
+    except ValueError as error:
+        raise BadOrderError(f"{name!r}: {error}") from error
 
 
 def count_files(folder: Path, glob: str, *, is_recursive: bool) -> int:
