@@ -31,6 +31,7 @@ from backend.pages import ingest as pages_ingest
 from backend.pages import routes as pages
 from backend.pages.routes import Pages
 from backend.pages.templates import Templates
+from backend.pages.widget import PREFIX
 from backend.problems import answer_error, install_problem_handlers
 from backend.services import Opener, open_services
 from backend.settings import ApiSettings
@@ -91,7 +92,12 @@ def create_app(settings: ApiSettings, opener: Opener = open_services) -> FastAPI
         uploads=UploadFolder(settings.uploads_dir, limit_bytes=settings.upload_limit_bytes),
     )
     shelf = ReportShelf(settings.data_dir / REPORTS)
-    app.state.pages = Pages(services=PageDoor(app), desk=Desk(app, shelf), templates=Templates())
+    app.state.pages = Pages(
+        services=PageDoor(app),
+        desk=Desk(app, shelf),
+        templates=Templates(),
+        framed_by=settings.widget_origins,
+    )
     return app
 
 
@@ -115,6 +121,7 @@ def _install_perimeter(app: FastAPI, settings: ApiSettings) -> None:
             limit_bytes=settings.request_limit_bytes,
             upload_paths={f"{api_ingestion.PREFIX}/upload", "/ingest/upload"},
             upload_limit_bytes=settings.upload_limit_bytes,
+            framed_paths={PREFIX, f"{PREFIX}.js"} if settings.widget_origins else (),
         ),
     )
     app.add_middleware(

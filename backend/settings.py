@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import NoDecode
 
 from agent.settings import AgentSettings
@@ -23,6 +23,8 @@ AskMode = Literal["concurrent", "guard_first"]
 RecordPolicy = Literal["refuse", "spool"]
 SupportPolicy = Literal["mark", "drop", "refuse"]
 _REQUESTS_PER_MINUTE = 300
+# Nothing else gets into a header: the origins are part of a policy that browsers obey.
+_ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -46,6 +48,10 @@ class ApiSettings(AgentSettings, QueuedAskSettings):
         default=(),
         validation_alias="ALLOWED_ORIGINS",
         description="Foreign pages that may call the API, separated by commas; empty: none.",
+    )
+    widget_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Origins whose pages may show the widget, separated by commas; empty: none.",
     )
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="Names the service is reached by beside loopback."
@@ -143,7 +149,9 @@ class ApiSettings(AgentSettings, QueuedAskSettings):
         default=64 * 1024 * 1024, ge=1024, description="Largest upload, all files together."
     )
 
-    @field_validator("allowed_origins", "allowed_hosts", "trusted_proxies", mode="before")
+    @field_validator(
+        "allowed_origins", "widget_origins", "allowed_hosts", "trusted_proxies", mode="before"
+    )
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):
@@ -156,15 +164,15 @@ class ApiSettings(AgentSettings, QueuedAskSettings):
         read_networks(value)
         return value
 
-    @field_validator("allowed_origins")
+    @field_validator("allowed_origins", "widget_origins")
     @classmethod
-    def _check_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_origins(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        name = "ALLOWED_ORIGINS" if info.field_name == "allowed_origins" else "VOUCH_WIDGET_ORIGINS"
         for origin in value:
             if "*" in origin:
-                raise ValueError("ALLOWED_ORIGINS may not hold `*`: name each origin")
-            parts = urlsplit(origin)
-            if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path:
-                raise ValueError(f"ALLOWED_ORIGINS: {origin!r} is not like https://host[:port]")
+                raise ValueError(f"{name} may not hold `*`: name each origin")
+            if not _ORIGIN.fullmatch(origin):
+                raise ValueError(f"{name}: {origin!r} is not like https://host[:port]")
         return value
 
     @property

@@ -45,6 +45,11 @@ _HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
+# The older header knows no list of origins and would forbid them all.
+_FRAMED_HEADERS = {
+    **{name: value for name, value in _HEADERS.items() if name != "x-frame-options"},
+    "cross-origin-resource-policy": "cross-origin",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,7 @@ class Perimeter:
         limit_bytes: Largest body.
         upload_paths: Where larger bodies may be sent.
         upload_limit_bytes: Largest of those.
+        framed_paths: What pages of others may show or load; their own policy says which pages.
     """
 
     hosts: Collection[str]
@@ -64,6 +70,7 @@ class Perimeter:
     limit_bytes: int
     upload_paths: Collection[str] = ()
     upload_limit_bytes: int = 0
+    framed_paths: Collection[str] = ()
 
     def limit_of(self, path: str) -> int:
         """Return the largest body that may be sent to a path."""
@@ -123,7 +130,7 @@ class SecurityMiddleware:
             await self._app(scope, receive, send)
             return
         path = str(scope["path"])
-        send = _with_headers(send, path)
+        send = _with_headers(send, path, is_framed=path in self._perimeter.framed_paths)
         refusal = self._perimeter.refuse(scope["method"], path, Headers(scope=scope))
         if refusal is not None:
             await problem_response(describe_error(refusal))(scope, receive, send)
@@ -170,13 +177,14 @@ def _too_large(limit_bytes: int) -> RequestTooLargeError:
     return RequestTooLargeError(f"a request may have at most {limit_bytes} bytes")
 
 
-def _with_headers(send: Send, path: str) -> Send:
+def _with_headers(send: Send, path: str, *, is_framed: bool) -> Send:
     policy = _DOCS_POLICY if path in _DOCS_PATHS else _POLICY
+    usual = _FRAMED_HEADERS if is_framed else _HEADERS
 
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
+            for name, value in usual.items():
                 headers.setdefault(name, value)
             headers.setdefault("content-security-policy", policy)
             if not path.startswith("/static/"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -14,11 +15,16 @@ from backend.pages.templates import Templates
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Services and templates; ``app.state.pages`` holds them."""
+    """Services and templates; ``app.state.pages`` holds them.
+
+    Attributes:
+        framed_by: Origins whose pages may show the widget; empty: nobody's.
+    """
 
     services: PageServices
     desk: DeskServices
     templates: Templates
+    framed_by: Sequence[str] = ()
 
 
 def get_pages(request: Request) -> Pages:

@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable
-from contextlib import aclosing
-from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import ValidationError
 
-from backend.contract import AskRequest, AskResponse
-from backend.events import Done
+from backend.contract import AskResponse
 from backend.pages import desk as pages_desk
 from backend.pages import feedback as pages_feedback
 from backend.pages import history as pages_history
 from backend.pages import quality as pages_quality
 from backend.pages import source as pages_source
 from backend.pages import what_if as pages_what_if
+from backend.pages import widget as pages_widget
+from backend.pages.asking import (
+    FormSent,
+    ask_to_the_end,
+    check_form,
+    note,
+    stream_ask,
+)
 from backend.pages.context import Pages, PagesHere
 from backend.pages.ports import Holdings
 from backend.pages.problem import render_problem, respond_problem
 from backend.pages.questions import (
     FormProblem,
     QuestionForm,
-    explain_refusal,
     propose_questions,
 )
-from backend.pages.stream import stream_fragments
 from backend.pages.views import view_for
 from backend.problems import Problem, describe_error, problem_headers
 from knowledge.errors import KnowledgeError
 from service.errors import VouchError
-from service.logs import get_logger
 
 router = APIRouter(include_in_schema=False)
 router.include_router(pages_source.router)
@@ -43,23 +44,9 @@ router.include_router(pages_history.router)
 router.include_router(pages_desk.router)
 router.include_router(pages_quality.router)
 router.include_router(pages_what_if.router)
+router.include_router(pages_widget.router)
 
 _STATIC_CACHE = "public, max-age=31536000, immutable"
-_logger = get_logger(__name__)
-
-
-def read_form(
-    question: Annotated[str, Form()] = "",
-    source: Annotated[str, Form()] = "",
-    top_k: Annotated[str, Form()] = "",
-    conversation_id: Annotated[str, Form()] = "",
-    search_question: Annotated[str, Form()] = "",
-) -> QuestionForm:
-    """Return the form as it was sent; it is checked later, to be refused in plain words."""
-    return QuestionForm(question, source, top_k, conversation_id, search_question)
-
-
-FormSent = Annotated[QuestionForm, Depends(read_form)]
 
 
 @router.get("/")
@@ -76,13 +63,13 @@ async def show_form(
 @router.post("/")
 async def ask(request: Request, pages: PagesHere, form: FormSent) -> HTMLResponse:
     """Ask and show the whole page: the way that needs no script."""
-    body = _check(pages, form)
+    body = check_form(pages, form)
     if isinstance(body, FormProblem):
         return await _respond_ask(pages, request, form, problem=body)
     try:
-        response = await _ask_to_the_end(pages, body, request)
+        response = await ask_to_the_end(pages, body, request)
     except VouchError as error:
-        _log(error)
+        note(error)
         return await _respond_ask(
             pages,
             request,
@@ -98,24 +85,8 @@ async def ask_streaming(
     request: Request, pages: PagesHere, form: FormSent
 ) -> AsyncIterable[ServerSentEvent]:
     """Ask and send each stage as it is reached, each as a piece of the open page."""
-    body = _check(pages, form)
-    if isinstance(body, FormProblem):
-        yield ServerSentEvent(raw_data=render_problem(pages.templates, body))
-        return
-    try:
-        events = pages.services.ask(body, request)
-        pieces = stream_fragments(pages.templates, events, partial(view_for, pages, request))
-        async with aclosing(pieces):
-            async for piece in pieces:
-                yield ServerSentEvent(raw_data=piece)
-    except VouchError as error:
-        _log(error)
-        piece = render_problem(pages.templates, describe_error(error), problem_headers(error))
-        yield ServerSentEvent(raw_data=piece)
-    except Exception:  # the edge of the process: the open page must hear of it
-        _logger.exception("a page's stream broke")
-        unknown = Problem(title="", status=500, code=VouchError.code)
-        yield ServerSentEvent(raw_data=render_problem(pages.templates, unknown))
+    async for piece in stream_ask(pages, request, form):
+        yield piece
 
 
 @router.get("/a/{ask_id}")
@@ -149,21 +120,6 @@ async def serve_static(request: Request, pages: PagesHere, path: str) -> Respons
     return response
 
 
-def _check(pages: Pages, form: QuestionForm) -> AskRequest | FormProblem:
-    try:
-        return form.check()
-    except ValidationError as error:
-        return explain_refusal(pages.templates.texts, error)
-
-
-async def _ask_to_the_end(pages: Pages, body: AskRequest, request: Request) -> AskResponse:
-    async with aclosing(pages.services.ask(body, request)) as events:
-        async for event in events:
-            if isinstance(event, Done):
-                return event.response
-    raise VouchError("the stages of an ask ended without an answer")
-
-
 async def _respond_ask(
     pages: Pages,
     request: Request,
@@ -195,9 +151,5 @@ async def _holdings(request: Request, pages: Pages) -> Holdings | None:
     try:
         return await pages.services.holdings(request)
     except KnowledgeError as error:
-        _log(error)
+        note(error)
         return None
-
-
-def _log(error: VouchError) -> None:
-    _logger.warning("page request failed", code=error.code, detail=str(error))

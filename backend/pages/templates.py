@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -18,6 +18,7 @@ from backend.pages.texts import Texts
 ROOT = Path(__file__).resolve().parents[2]
 FRONTEND = ROOT / "frontend"
 GLOSSARY = ROOT / "docs" / "glossary.md"
+_NOBODY = "'none'"
 _MILLISECONDS = 1000
 _HOUR_MINUTES = 60
 _DAY_MINUTES = 24 * 60
@@ -29,12 +30,22 @@ FEEDBACK_REASONS = (
     "should_have_refused",
 )
 
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
+
+def policy(framed_by: Iterable[str] = ()) -> str:
+    """Return the content security policy of a page.
+
+    Args:
+        framed_by: Origins whose pages may show it in a frame.
+    """
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; "
+        f"frame-ancestors {' '.join(framed_by) or _NOBODY}"
+    )
+
+
 HEADERS = {
-    "content-security-policy": POLICY,
+    "content-security-policy": policy(),
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, 
 
 from tests.browser.launching import SWITCHES
 from tests.browser.serving import Serving, serve
+from tests.browser.stack import ingest, write_corpus
 from tests.browser.stage import StagedServices, create_stage
 from tests.services import require, require_chromium
 
@@ -143,6 +144,14 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
         context.close()
     for visit in visits:
         assert visit.complaints == []
+
+
+@pytest.fixture(scope="session")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a small corpus in its index."""
+    folder = tmp_path_factory.mktemp("stack")
+    ingest(write_corpus(folder / "handbook"), folder / "data")
+    return folder / "data"
 
 
 class Inspector:

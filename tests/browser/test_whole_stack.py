@@ -12,20 +12,12 @@ from playwright.sync_api import expect
 
 from tests.browser.answers import QUESTION
 from tests.browser.conftest import Inspector, OpenPage
-from tests.browser.stack import ingest, run_stack, write_corpus
+from tests.browser.stack import run_stack
 from tests.small_model import CONTEXT_TOKENS
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 EGG = "How long should I boil an egg for a runny yolk?"
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with the corpus in its index."""
-    folder = tmp_path_factory.mktemp("stack")
-    ingest(write_corpus(folder / "handbook"), folder / "data")
-    return folder / "data"
 
 
 @pytest.fixture(scope="module")
