@@ -35,7 +35,10 @@ async def test_only_the_frame_may_be_shown_and_only_by_listed_origins(connect: C
     client = await connect(
         knowledge(), FakeAgent(says("The text of c1 [1].")), widget_origins=ORIGINS
     )
-    for reply in (await client.get("/widget"), await client.post("/widget", data={"question": "?"})):
+    for reply in (
+        await client.get("/widget"),
+        await client.post("/widget", data={"question": "?"}),
+    ):
         policy = reply.headers["content-security-policy"]
         assert policy.endswith("frame-ancestors https://docs.example http://127.0.0.1:4321")
         assert "script-src 'self'" in policy

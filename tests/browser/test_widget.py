@@ -50,7 +50,9 @@ def test_answer_with_citations_in_a_page_of_another_origin(
     expect(frame.locator("details.passage").first).to_have_attribute("open", "")
     expect(frame.locator("details.passage mark").first).to_contain_text("context")
     inside = page.frames[1]
-    expect(page.locator("iframe")).not_to_have_css("height", f"{small['height']}px" if small else "")
+    expect(page.locator("iframe")).not_to_have_css(
+        "height", f"{small['height']}px" if small else ""
+    )
     assert inside.evaluate("document.documentElement.scrollHeight <= innerHeight + 1")
     assert inside.evaluate("location.origin") == vouch
     inspector.keep(page, "widget-answer")
@@ -77,7 +79,9 @@ def test_links_open_outside_of_the_frame(open_page: OpenPage, vouch: str, listed
 def test_look_and_place_are_chosen_by_attributes_of_the_tag(
     open_page: OpenPage, vouch: str, listed: Host
 ) -> None:
-    listed.embed(vouch, "data-theme='dark' data-question='What is a with statement?' data-target='h1'")
+    listed.embed(
+        vouch, "data-theme='dark' data-question='What is a with statement?' data-target='h1'"
+    )
     page = open_page(f"{listed.origin}/").page
     expect(page.locator("h1 iframe.vouch-widget")).to_be_visible()
     frame = page.frame_locator("iframe.vouch-widget")
@@ -89,8 +93,9 @@ def test_origin_that_is_not_listed_gets_no_frame(
     open_page: OpenPage, vouch: str, unlisted: Host
 ) -> None:
     unlisted.embed(vouch)
-    visit = open_page(f"{unlisted.origin}/")
-    visit.page.wait_for_event("console", lambda message: "frame-ancestors" in message.text)
+    visit = open_page("about:blank")
+    with visit.page.expect_console_message(lambda said: "frame-ancestors" in said.text):
+        visit.page.goto(f"{unlisted.origin}/")
     assert visit.page.frame_locator("iframe.vouch-widget").locator("#ask").count() == 0
     assert visit.complaints
     visit.complaints.clear()
@@ -101,8 +106,9 @@ def test_other_pages_are_shown_in_no_frame_at_all(
 ) -> None:
     listed.policy = ""
     listed.body = f"<!doctype html><title>x</title><iframe src='{vouch}/'></iframe>"
-    visit = open_page(f"{listed.origin}/")
-    visit.page.wait_for_load_state("networkidle")
+    visit = open_page("about:blank")
+    with visit.page.expect_console_message(lambda said: "frame-ancestors" in said.text):
+        visit.page.goto(f"{listed.origin}/")
     assert visit.page.frame_locator("iframe").locator("#ask").count() == 0
     assert visit.complaints
     visit.complaints.clear()
