@@ -8,7 +8,7 @@ from rich.text import Text
 
 from cli.client import default_url, post
 from cli.console import out, print_json
-from knowledge.contracts import SearchHit
+from knowledge.contracts import SearchHit, StageOrder
 
 _EXCERPT_CHARACTERS = 90
 
@@ -35,16 +35,17 @@ def run_search(
         return
     hits = body.get("hits")
     if isinstance(hits, list):
-        out.print(_table([SearchHit.model_validate(hit) for hit in hits]))
+        stages = StageOrder.model_validate(body.get("stages") or {})
+        out.print(_table([SearchHit.model_validate(hit) for hit in hits], stages))
     explanation = body.get("explanation")
     if isinstance(explanation, dict):
         out.print(Text(f"{explain}: {explanation.get('kind')}", style="bold"))
         out.print(Text(str(explanation.get("detail", ""))))
 
 
-def _table(hits: list[SearchHit]) -> Table:
+def _table(hits: list[SearchHit], stages: StageOrder) -> Table:
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for heading in ("#", "cosine", "dense", "sparse", "bm25", "rerank", "passage"):
+    for heading in ("#", "cosine", "part", "dense", "sparse", "bm25", "rerank", "passage"):
         table.add_column(heading, justify="left" if heading == "passage" else "right")
     for hit in hits:
         place = f"{hit.title} > {hit.section_heading}"
@@ -52,6 +53,7 @@ def _table(hits: list[SearchHit]) -> Table:
         table.add_row(
             str(hit.fused_rank),
             f"{hit.cosine:.3f}",
+            _number(stages.part_cosines.get(hit.chunk_id), "{:.3f}"),
             _number(hit.dense_rank),
             _number(hit.sparse_rank),
             _number(hit.sparse_bm25, "{:.2f}"),

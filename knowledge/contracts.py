@@ -215,6 +215,12 @@ class StageOrder(Wire):
 
     dense: tuple[str, ...] = ()
     sparse: tuple[str, ...] = ()
+    parts: tuple[str, ...] = Field(default=(), description="By the nearest part of each passage.")
+    part_cosines: dict[str, Cosine] = Field(
+        default={},
+        description="Cosine of the nearest part of each selected passage; empty when parts are "
+        "not compared.",
+    )
     fused: tuple[str, ...] = ()
     reranked: tuple[str, ...] = ()
     selected: tuple[str, ...] = ()

@@ -95,13 +95,16 @@ def stage_order(trace: Trace, *, most: int | None = None) -> StageOrder:
     orders = {
         "dense": trace.dense,
         "sparse": trace.sparse,
+        "parts": trace.parts,
         "fused": trace.fused,
         "reranked": trace.reranked,
         "selected": trace.selected,
     }
     is_cut = most is not None and any(len(ids) > most for ids in orders.values())
     return StageOrder(
-        **{stage: ids[:most] for stage, ids in orders.items()}, cut_at=most if is_cut else None
+        **{stage: ids[:most] for stage, ids in orders.items()},
+        part_cosines={c: bounded(cosine) for c, cosine in trace.part_cosines.items()},
+        cut_at=most if is_cut else None,
     )
 
 

@@ -84,6 +84,7 @@ class Trace:
 
     Attributes:
         parts: By their nearest part; empty when parts are not used.
+        part_cosines: Of the selected, the cosine of the nearest part; empty likewise.
     """
 
     dense: tuple[str, ...]
@@ -92,6 +93,7 @@ class Trace:
     reranked: tuple[str, ...]
     selected: tuple[str, ...]
     parts: tuple[str, ...] = ()
+    part_cosines: dict[str, float] = field(default_factory=dict[str, float])
 
 
 @dataclass(frozen=True, slots=True)

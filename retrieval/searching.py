@@ -124,6 +124,7 @@ async def run_search(
             reranked=order.chunk_ids if order.logits else (),
             selected=chosen,
             parts=tuple(c.chunk_id for c in lists.parts),
+            part_cosines=_near_parts([scored[chunk_id] for chunk_id in chosen], query),
         ),
         degraded=(*_lacking(query, profile), *order.degraded),
     )
@@ -180,6 +181,12 @@ async def _first_own(
         if stored is not None and not is_lifted(stored.chunk, weights, analyser):
             return each
     return None
+
+
+def _near_parts(chosen: Sequence[Scored], query: Query) -> dict[str, float]:
+    if not query.with_parts:
+        return {}
+    return {c.chunk_id: c.part_cosine for c in chosen if c.part_cosine is not None}
 
 
 def _lacking(query: Query, profile: SearchProfile) -> tuple[str, ...]:

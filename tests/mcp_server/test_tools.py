@@ -101,8 +101,11 @@ async def test_only_the_first_candidates_of_a_long_list_are_told() -> None:
         fused=tuple(f"f{place}" for place in range(501)),
         reranked=(),
         selected=("d0",),
+        parts=("d0", "p1"),
+        part_cosines={"d0": 1.0000001},
     )
     told = stage_order(long, most=200)
+    assert (told.parts, told.part_cosines) == (("d0", "p1"), {"d0": 1.0})
     assert (len(told.dense), told.sparse, len(told.fused), told.cut_at) == (200, ("s1",), 200, 200)
     assert stage_order(long).cut_at is None
     assert len(stage_order(long).fused) == 501

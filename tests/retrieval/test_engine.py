@@ -87,6 +87,9 @@ async def test_a_passage_is_found_by_one_part_and_judged_by_the_whole(
     assert by_id[chunk_id("dense")].part_cosine == pytest.approx(0.71, abs=1e-5)
     assert outcome.signals.best_cosine == pytest.approx(0.71, abs=1e-5)
     assert outcome.trace.parts == (chunk_id("hidden"),)
+    assert outcome.trace.part_cosines == {
+        hit.chunk.chunk_id: hit.part_cosine for hit in outcome.hits
+    }
     assert outcome.degraded == ()
     await rig.engine.close()
 
@@ -101,6 +104,7 @@ async def test_a_build_without_parts_is_searched_and_says_so(
     outcome = await rig.engine.search(ask())
     assert outcome.degraded == ("parts_missing",)
     assert all(hit.part_cosine is None for hit in outcome.hits)
+    assert (outcome.trace.parts, outcome.trace.part_cosines) == ((), {})
     assert outcome.hits[0].chunk.chunk_id == chunk_id("exact")
     stage = {"stage": "parts_missing"}
     assert registry.get_sample_value("vouch_retrieval_degraded_total", stage) == 1.0
