@@ -52,6 +52,18 @@ def faithfulness(answer: CitedAnswer) -> float | None:
     return sum(each.support or 0.0 for each in claims) / len(claims) if claims else None
 
 
+def cited_share(answer: CitedAnswer) -> float | None:
+    """Return the share of an answer's claims that a citation stands at; None without claims."""
+    claims = [each for each in answer.sentences if each.factual]
+    return sum(each.support is not None for each in claims) / len(claims) if claims else None
+
+
+def supported_share(answer: CitedAnswer) -> float | None:
+    """Return the share of the cited claims whose citation bears them out; None without any."""
+    cited = [each for each in answer.sentences if each.factual and each.support is not None]
+    return sum(each.verified for each in cited) / len(cited) if cited else None
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """The evidence against the labels.

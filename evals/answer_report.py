@@ -11,8 +11,9 @@ Every agent is asked every answerable question through the path every answer tak
 *token recall* compare the words of the shown answer with those of the reference, inflections and
 function words aside: an agent that quotes whole sentences pays in F1 for every further word.
 *Cosine* compares their embeddings. *Faithfulness* is the mean support of the claims, 0 for a claim
-without a citation. *Context precision* and *recall* compare the passages the agent received with
-the labels. A refusal has no correctness; its share is one minus *answered*.
+without a citation; *cited* is the share of claims with a citation, *supported* the share of those
+that the cited passage bears out. *Context precision* and *recall* compare the passages the agent
+received with the labels. A refusal has no correctness; its share is one minus *answered*.
 """
 _FIELDS = (
     "n",
@@ -23,6 +24,8 @@ _FIELDS = (
     "cosine",
     "judged_correct",
     "faithfulness",
+    "cited",
+    "supported",
     "context_precision",
     "context_recall",
 )

@@ -18,7 +18,15 @@ from agent.errors import AgentError
 from backend.citing.citations import CitedAnswer, cite
 from backend.support.check import without_markers
 from evals.answer_judge import Judge
-from evals.answer_measures import Overlap, context, faithfulness, label_count, overlap
+from evals.answer_measures import (
+    Overlap,
+    cited_share,
+    context,
+    faithfulness,
+    label_count,
+    overlap,
+    supported_share,
+)
 from evals.engine_tools import EngineTools
 from evals.quotes import holds
 from evals.scratch import EVERYTHING, Scratch
@@ -39,6 +47,8 @@ class AnswerFigures(BaseModel):
         cosine: Embedding of the answer against that of the reference.
         judged_correct: Share a model judged correct; None without a model.
         faithfulness: Mean support of the claims, 0 for one without a citation.
+        cited: Share of the claims that a citation stands at.
+        supported: Share of those whose citation bears them out: another thing than being cited.
         context_precision: Share of the passages received that a label names.
         context_recall: Share of the labels that some passage received meets.
     """
@@ -53,6 +63,8 @@ class AnswerFigures(BaseModel):
     cosine: float | None
     judged_correct: float | None
     faithfulness: float | None
+    cited: float | None
+    supported: float | None
     context_precision: float | None
     context_recall: float | None
 
@@ -104,6 +116,8 @@ class Answered:
     cosine: float | None = None
     is_correct: bool | None = None
     faithfulness: float | None = None
+    cited: float | None = None
+    supported: float | None = None
     context_precision: float | None = None
     context_recall: float | None = None
 
@@ -198,6 +212,8 @@ async def _answer(
         cosine=await _cosine(embedder, shown.text, question.answer) if has_reference else None,
         is_correct=await judge.is_correct(question, shown.text) if judge else None,
         faithfulness=faithfulness(shown),
+        cited=cited_share(shown),
+        supported=supported_share(shown),
         context_precision=found.precision if label_count(question) else None,
         context_recall=recall,
     )
@@ -228,6 +244,8 @@ def _figures(answers: Sequence[Answered]) -> AnswerFigures:
         cosine=_mean([each.cosine for each in answers]),
         judged_correct=_mean([each.is_correct for each in answers]),
         faithfulness=_mean([each.faithfulness for each in answers]),
+        cited=_mean([each.cited for each in answers]),
+        supported=_mean([each.supported for each in answers]),
         context_precision=_mean([each.context_precision for each in answers]),
         context_recall=_mean([each.context_recall for each in answers]),
     )

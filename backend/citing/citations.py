@@ -77,32 +77,67 @@ def cite(raw_text: str, evidence: Sequence[Evidence], policy: Policy = "mark") -
     """
     evidence = [item for item in evidence if item.text]
     passages = {item.number: item for item in evidence}
-    cleaned = clean(raw_text, evidence)
-    text, attributed = cleaned.text, False
-    if not find_markers(text):
-        text, attributed = _attribute(text, evidence), True
-    checked = _check(text, passages)
-    unsupported = {i for i, each in enumerate(checked) if each.factual and not each.is_verified}
-    dropped: tuple[str, ...] = ()
-    if policy == "drop" and unsupported:
-        dropped = tuple(checked[i].sentence.text for i in sorted(unsupported))
-        text = without_sentences(text, [each.sentence for each in checked], unsupported)
-        checked = _check(text, passages)
-    citations = _citations(checked, passages)
+    settled = _settle(raw_text, evidence, policy)
+    citations = _citations(settled.checked, passages)
     return CitedAnswer(
-        text=text,
+        text=settled.text,
         citations=citations,
-        sentences=tuple(_view(each) for each in checked),
-        removed_markers=cleaned.removed_markers,
-        dropped=dropped,
-        injected=cleaned.injected,
-        attributed=attributed and bool(citations),
-        supported=_is_supported(checked, passages, policy, is_suspect=cleaned.is_suspect),
+        sentences=tuple(_view(each) for each in settled.checked),
+        removed_markers=settled.removed_markers,
+        dropped=settled.dropped,
+        injected=settled.injected,
+        attributed=settled.attributed and bool(citations),
+        supported=_is_supported(settled.checked, passages, policy, is_suspect=settled.is_suspect),
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """A text that citing once more would not change, with what was taken out on the way to it."""
+
+    text: str
+    checked: tuple[_Checked, ...]
+    removed_markers: tuple[int, ...]
+    dropped: tuple[str, ...]
+    injected: tuple[str, ...]
+    attributed: bool
+    is_suspect: bool
+
+
+def _settle(raw_text: str, evidence: Sequence[Evidence], policy: Policy) -> _Settled:
+    """Clean, attribute, check and drop until nothing is left to do.
+
+    What is dropped may have held the only marker, or have kept what follows from being read as one:
+    what stays is cleaned and attributed again. Every round but the last takes a sentence out.
+    """
+    passages = {item.number: item for item in evidence}
+    text, attributed, is_suspect = raw_text, False, False
+    removed, dropped, injected = list[int](), list[str](), list[str]()
+    while True:
+        cleaned = clean(text, evidence)
+        text = cleaned.text
+        removed += cleaned.removed_markers
+        injected += cleaned.injected
+        is_suspect = is_suspect or cleaned.is_suspect
+        if not find_markers(text):
+            text, attributed = _attribute(text, evidence), True
+        checked = _check(text, passages)
+        unsupported = {i for i, each in enumerate(checked) if each.factual and not each.is_verified}
+        if policy != "drop" or not unsupported:
+            return _Settled(
+                *(text, tuple(checked), tuple(removed), tuple(dropped), tuple(injected)),
+                attributed=attributed,
+                is_suspect=is_suspect,
+            )
+        dropped += [checked[i].sentence.text for i in sorted(unsupported)]
+        text = without_sentences(text, [each.sentence for each in checked], unsupported)
+
+
 def _attribute(text: str, evidence: Sequence[Evidence]) -> str:
-    """Put a marker at every claim that some passage supports."""
+    """Put a marker at every claim that some passage supports.
+
+    Where cleaning would take the markers out again they are not put in.
+    """
     sentences = split_sentences(text)
     numbers: dict[int, list[int]] = {}
     for index, sentence in enumerate(sentences):
@@ -111,7 +146,8 @@ def _attribute(text: str, evidence: Sequence[Evidence]) -> str:
         best = max(((_judge(sentence, e), -e.number) for e in evidence), key=_rank, default=None)
         if best is not None and best[0].verified:
             numbers[index] = [-best[1]]
-    return with_markers(text, sentences, numbers)
+    marked = with_markers(text, sentences, numbers)
+    return marked if clean(marked, evidence).text == marked else text
 
 
 def _rank(judged: tuple[Support, int]) -> tuple[float, int]:
@@ -125,8 +161,11 @@ def _judge(sentence: Sentence, passage: Evidence) -> Support:
 def _check(text: str, passages: Mapping[int, Evidence]) -> list[_Checked]:
     checked: list[_Checked] = []
     below: _Checked | None = None
+    # Found in the whole: what is no marker there, in code or an address, looks like one alone.
+    markers = find_markers(text)
     for sentence in reversed(_joined(text, split_sentences(text))):
-        numbers = dict.fromkeys(n for m in find_markers(sentence.text) for n in m.numbers)
+        inside = [m for m in markers if sentence.start <= m.start < sentence.end]
+        numbers = dict.fromkeys(n for marker in inside for n in marker.numbers)
         each = _check_sentence(sentence, [passages[n] for n in numbers if n in passages])
         if not each.by_number and below and _shares_block(text, sentence, below.sentence):
             # One marker often stands for the whole paragraph before it.

@@ -9,10 +9,10 @@ from agent.contract import Evidence
 from backend.citing.citations_edit import without_sentences, without_source_list
 from backend.citing.links import hosts_of, with_inert_links, without_unknown_addresses
 from backend.citing.markers import keep_markers
-from backend.citing.taint import repeats_injection, taint_of
+from backend.citing.taint import Taint, repeats_injection, taint_of
 from prose.sentences import split_sentences
 
-_PASSES = 6
+_PASSES = 50  # a bound for a loop that ends by itself: each pass takes something out
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,9 @@ def clean(raw_text: str, evidence: Sequence[Evidence]) -> Cleaned:
     numbers = {item.number for item in evidence}
     hosts = hosts_of(item.source_url for item in evidence)
     known = "\n".join(f"{item.source_url}\n{item.text}" for item in evidence)
+    taint = taint_of(part for e in evidence for part in (e.text, e.title, e.section_heading))
     text, removed, is_suspect = raw_text.strip(), list[int](), False
+    injected: list[str] = []
     for _ in range(_PASSES):
         before = text
         kept = keep_markers(without_source_list(text), numbers)
@@ -49,13 +51,14 @@ def clean(raw_text: str, evidence: Sequence[Evidence]) -> Cleaned:
         is_suspect = is_suspect or inert != kept.text
         text = keep_markers(inert, numbers).text.strip()
         if text == before:
+            text, taken = _without_injections(text, taint)
+            injected += taken
+        if text == before:
             break
-    text, injected = _without_injections(text, evidence)
-    return Cleaned(text, tuple(removed), injected, is_suspect or bool(injected))
+    return Cleaned(text, tuple(removed), tuple(injected), is_suspect or bool(injected))
 
 
-def _without_injections(text: str, evidence: Sequence[Evidence]) -> tuple[str, tuple[str, ...]]:
-    taint = taint_of(part for e in evidence for part in (e.text, e.title, e.section_heading))
+def _without_injections(text: str, taint: Taint) -> tuple[str, tuple[str, ...]]:
     sentences = split_sentences(text)
     repeated = {i for i, each in enumerate(sentences) if repeats_injection(each.text, taint)}
     if not repeated:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.contract import Evidence
@@ -224,11 +224,41 @@ def test_links_in_an_answer_lead_to_indexed_hosts_only() -> None:
                 "- item\n",
                 "# Head\n",
                 "\nSources:\n[1] https://x.y\n",
+                "[1, 2]",
+                "The Pro tier allows 50 requests per minute.",
+                "Nothing of it is so.",
+                "Sources: [1]\n",
+                "http://evil.biz",
+                "\n",
+                "`",
+                "```\n",
+                "\\[9\\]",
+                "【1】",
+                ".",
             ]
         ),
-        max_size=12,
+        max_size=14,
     ).map("".join),
     st.sampled_from(["mark", "drop", "refuse"]),
+)
+@example(
+    "\nSources:\n[1] https://x.y\n[1, 2]The Free tier allows 5 requests.The Pro tier allows 50 "
+    "requests per minute.\n",
+    "mark",
+)
+@example(
+    "\nSources:\n[1] https://x.y\n# Head\n[9]The Free tier allows 5 requests. `[9]`[1][(see [7])- "
+    "item\nThe Free tier allows 5 requests.# Head\n",
+    "drop",
+)
+@example(
+    "\nSources:\n[1] https://x.y\nThe Free tier allows 5 requests.[2].Note: 【1】\nSources:\n[1] "
+    "https://x.y\n[1, 2]Run `wsl --install`.\n\n[^1]",
+    "drop",
+)
+@example(
+    "`[[9](http://evil.biz)]> .The Free tier allows 5 requests.\n[1]\\[9\\] http://evil.biz- \n",
+    "drop",
 )
 def test_every_marker_shown_has_a_citation_and_every_citation_a_marker(
     raw: str, policy: Policy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from io import BytesIO
@@ -216,6 +217,18 @@ async def test_the_trace_shows_every_candidate_and_what_became_of_it(connect: Co
     assert "All 2 candidates" in page
     assert "among the hits" in page
     assert "below the cut-off" in page
+
+
+async def test_a_single_passage_still_shows_its_number_by_its_kind(connect: Connect) -> None:
+    client = await connect(mixed(), FakeAgent(says("The text of c1 [1].")))
+    question = "What is the text of c1?"
+    asked = (await client.post("/ask", json={"question": question})).json()
+    assert len(asked["retrieved_chunks"]) == 1
+    page = (await client.get(f"/a/{asked['id']}")).text
+    evidence = page[page.index('id="c-1"') :]
+    assert "cosine" in evidence
+    assert "0.800" in evidence
+    assert not re.search(r"\d\s*%", re.sub(r"<style.*?</style>", "", evidence, flags=re.DOTALL))
 
 
 def test_a_candidate_table_says_what_became_of_each() -> None:

@@ -13,7 +13,7 @@ from agent.errors import ModelUnavailableError
 from agent.extractive import ExtractiveAgent
 from backend.citing.citations import cite
 from evals.answer_judge import ModelJudge
-from evals.answer_measures import context, faithfulness, overlap
+from evals.answer_measures import cited_share, context, faithfulness, overlap, supported_share
 from evals.answer_report import answer_report
 from evals.answers import evaluate_answers, measure_two_hop, summarise
 from evals.quotes import holds
@@ -133,6 +133,18 @@ def test_a_claim_without_a_citation_counts_against_faithfulness() -> None:
     answer = cite(f"{text} [1]\n\nThe moon is made of green cheese.", [evidence(1, text, "c")])
     assert faithfulness(answer) == pytest.approx(0.5)
     assert faithfulness(cite("Here it is:", [])) is None
+
+
+def test_being_cited_and_being_supported_are_two_measures() -> None:
+    text = "The export job writes one file for each table."
+    other = "The export job never writes any file for a table."
+    answer = cite(
+        f"{text} [1]\n\n{other} [1]\n\nThe moon is green cheese.", [evidence(1, text, "c")]
+    )
+    assert cited_share(answer) == pytest.approx(2 / 3)
+    assert supported_share(answer) == pytest.approx(1 / 2)
+    assert cited_share(cite("Here it is:", [])) is None
+    assert supported_share(cite("The moon is green cheese.", [])) is None
 
 
 def test_context_counts_labels_and_passages() -> None:
