@@ -11,9 +11,19 @@ import httpx
 
 from agent.settings import AgentSettings
 from backend.settings import LOOPBACK_HOSTS
-from cli.doctor import Check, Finding, examine, fetch_health, report
+from cli.checks_services import (
+    check_broker,
+    check_embedding_service,
+    check_process,
+    check_redis,
+    check_tool_server,
+    check_worker,
+)
+from cli.doctor import Check, Finding, examine, report
 from cli.migrate import database_urls
+from cli.secrets import read_secrets
 from cli.settings import UpSettings, gather_environment, read_settings
+from ingestion.worker_settings import WorkerSettings
 from retrieval.opening import open_catalog, open_embedder, require_readable
 from retrieval.settings import RetrievalSettings
 from service.errors import VouchError
@@ -24,8 +34,9 @@ _MODEL_SECONDS = 5.0
 
 def run_doctor(*, as_json: bool) -> bool:
     """Run every check and print what was found; return whether nothing failed."""
-    environment = gather_environment(Path(".env"))
-    settings = read_settings(UpSettings, environment)
+    given = gather_environment(Path(".env"))
+    settings = read_settings(UpSettings, given)
+    environment = read_secrets(settings.data_dir) | given
     return report(asyncio.run(examine(_plan(settings, environment))), as_json=as_json)
 
 
@@ -38,8 +49,12 @@ def _plan(settings: UpSettings, environment: Mapping[str, str]) -> list[Check]:
         lambda: _embedding_model(retrieval),
         lambda: _index(retrieval),
         lambda: asyncio.to_thread(_databases, settings),
-        lambda: _process("tool server", f"http://127.0.0.1:{settings.mcp_port}"),
-        lambda: _process("api", f"http://{shown}:{settings.port}"),
+        lambda: check_tool_server(settings, environment),
+        lambda: check_process("api", f"http://{shown}:{settings.port}"),
+        lambda: check_worker(settings),
+        lambda: check_embedding_service(retrieval),
+        lambda: check_broker(read_settings(WorkerSettings, environment)),
+        lambda: check_redis(environment),
         lambda: _language_model(agent),
     ]
 
@@ -92,23 +107,6 @@ def _databases(settings: UpSettings) -> Finding:
         except VouchError as error:
             return Finding(name, "fail", str(error), "run `vouch migrate`")
     return Finding(name, "ok", "at this version's tables")
-
-
-async def _process(name: str, url: str) -> Finding:
-    try:
-        health = await fetch_health(url)
-    except httpx.HTTPError:
-        return Finding(name, "note", f"nothing answers at {url}", "start it with `vouch up`")
-    except ValueError:
-        return Finding(name, "fail", f"something else answers at {url}", "choose another port")
-    troubles = [
-        f"{what} is {check.status} ({check.detail})"
-        for what, check in health.checks.items()
-        if check.status != "ok"
-    ]
-    if troubles:
-        return Finding(name, "fail", f"{url}: " + "; ".join(troubles), "see its log")
-    return Finding(name, "ok", f"{url} " + " ".join(health.details.values()))
 
 
 async def _language_model(settings: AgentSettings) -> Finding:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 SECRET_NAMES = ("VOUCH_MCP_TOKEN", "VOUCH_SIGNING_KEY")
 _BYTES = 32
+_FILE = "secrets.json"
 
 
 def ensure_secrets(data_dir: Path, environment: dict[str, str]) -> dict[str, str]:
@@ -21,14 +22,20 @@ def ensure_secrets(data_dir: Path, environment: dict[str, str]) -> dict[str, str
         data_dir: Directory of this installation; made when absent.
         environment: Variables given by the shell and ``.env``.
     """
-    path = data_dir / "secrets.json"
-    kept: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
+    path = data_dir / _FILE
+    kept = read_secrets(data_dir)
     missing = [name for name in SECRET_NAMES if name not in kept]
     if missing:
         kept |= {name: secrets.token_urlsafe(_BYTES) for name in missing}
         _write_private(path, json.dumps(kept))
     filled = {name: value for name, value in kept.items() if not environment.get(name)}
     return {**environment, **filled}
+
+
+def read_secrets(data_dir: Path) -> dict[str, str]:
+    """Return the secrets that were made for an installation; none when there are none."""
+    path = data_dir / _FILE
+    return json.loads(path.read_text()) if path.exists() else {}
 
 
 def _write_private(path: Path, text: str) -> None:
