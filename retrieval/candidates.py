@@ -138,6 +138,8 @@ def above_floors(
         dense_floor: Least cosine of the dense list and of that of parts; None means no floor.
         sparse_floor: Least BM25 of the sparse list; None means no floor.
     """
+    if dense_floor is None and sparse_floor is None:
+        return list(candidates)
     kept: list[Scored] = []
     for candidate in candidates:
         is_low = dense_floor is not None and candidate.cosine < dense_floor

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from retrieval.analysis import CachedAnalyser
 from retrieval.candidates import Query, most_telling, weigh, weighs_parts, with_idf
 from retrieval.catalog import OpenedBuild
 from retrieval.chunk import DenseVector, SparseVector
@@ -65,6 +66,7 @@ class Engine:
         self._builds = builds
         self._embedder = embedder
         self._sparse = sparse
+        self._analyser = CachedAnalyser(sparse)
         self._profiles = profiles
         self._default_profile = default_profile
         self._late = late
@@ -253,7 +255,7 @@ class Engine:
             saturation=self._sparse.saturation,
             late=late,
             with_parts=weighs_parts(opened.manifest, profile),
-            analyser=self._sparse,
+            analyser=self._analyser,
         )
 
     async def _run(

@@ -26,12 +26,13 @@ _SIGNS = {
 }
 _NAMES = ("caret", "tilde", "ampersand", "walrus", "percent")
 _OPERATOR = r"\^@*%~&|<>=!+\-/:."
-_SIGN = re.compile(
-    rf"(?<![{_OPERATOR}])(?:{'|'.join(map(re.escape, sorted(_SIGNS, key=len, reverse=True)))})"
+_WORTH_NAMING = re.compile(
+    rf"(?<![{_OPERATOR}])"
+    rf"(?P<sign>{'|'.join(map(re.escape, sorted(_SIGNS, key=len, reverse=True)))})"
     rf"(?![{_OPERATOR}])(?!#?\w{{1,8}};)"  # &amp; is markup
+    rf"|\b(?P<name>(?i:{'|'.join(_NAMES)}))\b"
+    r"|\b__(?P<marked>[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*)__"
 )
-_NAME = re.compile(rf"\b(?:{'|'.join(_NAMES)})\b", re.IGNORECASE)
-_MARKED = re.compile(r"\b__([A-Za-z0-9]+(?:_[A-Za-z0-9]+)*)__")
 
 
 def name_symbols(text: str) -> str:
@@ -40,10 +41,12 @@ def name_symbols(text: str) -> str:
     ``x ^ y`` becomes ``x signcaret y``, and so does ``x caret y``; ``__del__`` gains
     ``markeddel``.
     """
-    named = _SIGN.sub(lambda match: f" sign{_SIGNS[match.group()]} ", text)
-    named = _NAME.sub(lambda match: f"sign{match.group().casefold()}", named)
-    return _MARKED.sub(lambda match: f"{match.group()} marked{_joined(match.group(1))}", named)
+    return _WORTH_NAMING.sub(_named, text)
 
 
-def _joined(name: str) -> str:
-    return name.replace("_", "").casefold()
+def _named(match: re.Match[str]) -> str:
+    if sign := match["sign"]:
+        return f" sign{_SIGNS[sign]} "
+    if name := match["name"]:
+        return f"sign{name.casefold()}"
+    return f"{match.group()} marked{match['marked'].replace('_', '').casefold()}"
