@@ -12,6 +12,7 @@ from backend.api import a2a as api_a2a
 from backend.api import ask as api_ask
 from backend.api import completions as api_completions
 from backend.api import health as api_health
+from backend.api import hooks as api_hooks
 from backend.api import ingestion as api_ingestion
 from backend.api import records as api_records
 from backend.api import search as api_search
@@ -27,6 +28,7 @@ from backend.edge.request_log import RequestLogMiddleware
 from backend.edge.security import Perimeter, SecurityMiddleware
 from backend.edge.uploads import UploadFolder
 from backend.intake.desk import DeskRules
+from backend.intake.hooks import HookRules
 from backend.pages import ingest as pages_ingest
 from backend.pages import routes as pages
 from backend.pages.routes import Pages
@@ -82,11 +84,15 @@ def create_app(settings: ApiSettings, opener: Opener = open_services) -> FastAPI
         api_records.router,
         api_health.router,
         api_ingestion.router,
+        api_hooks.router,
         pages_ingest.router,
         pages.router,
     ):
         app.include_router(router)
     app.state.admin = AdminRule(settings.admin_token.get_secret_value())
+    app.state.hook_rules = HookRules(
+        settings.webhook_secret.get_secret_value().encode(), settings.webhook_window_seconds
+    )
     app.state.desk_rules = DeskRules(
         roots=settings.job_roots,
         uploads=UploadFolder(settings.uploads_dir, limit_bytes=settings.upload_limit_bytes),

@@ -14,6 +14,8 @@ Tree:
       AdminRequiredError      the sender may not change the index
       BadOrderError           an order for the index that no worker could carry out
       UnknownJobError         no job with this id
+      UnknownSourceError      a webhook names a source that was never read
+      BadSignatureError       a webhook is not signed as agreed
       JobStateError           a job is not in a state in which this can be done to it
       NoWorkerError           no worker has announced itself yet
       NotAuthenticatedError   a key is needed, or the one given is not valid
@@ -111,6 +113,18 @@ class UnknownJobError(BackendError):
     """There is no job with this id."""
 
     code = "unknown_job"
+
+
+class UnknownSourceError(BackendError):
+    """A webhook names a source that was never read."""
+
+    code = "unknown_source"
+
+
+class BadSignatureError(BackendError):
+    """A webhook is not signed as agreed, or no webhook is taken."""
+
+    code = "bad_signature"
 
 
 class JobStateError(BackendError):

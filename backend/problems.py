@@ -27,6 +27,7 @@ from backend.errors import (
     AskTimeoutError,
     BackendError,
     BadOrderError,
+    BadSignatureError,
     ForeignRequestError,
     JobStateError,
     NotAuthenticatedError,
@@ -39,6 +40,7 @@ from backend.errors import (
     UnknownAskError,
     UnknownJobError,
     UnknownModelError,
+    UnknownSourceError,
 )
 from backend.pages.problem import respond_problem, wants_page
 from knowledge.errors import (
@@ -103,6 +105,8 @@ _KINDS: tuple[tuple[type[VouchError], _Kind], ...] = (
     (AdminRequiredError, _Kind(401, "The admin key is needed")),
     (BadOrderError, _Kind(422, "The order cannot be carried out")),
     (UnknownJobError, _Kind(404, "No such job")),
+    (UnknownSourceError, _Kind(404, "No such source")),
+    (BadSignatureError, _Kind(401, "Not signed as agreed")),
     (JobStateError, _Kind(409, "Not in this state")),
     (NoWorkerError, _Kind(503, "No worker yet")),
     (NotAuthenticatedError, _Kind(401, "A key is needed")),

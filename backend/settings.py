@@ -13,6 +13,7 @@ from pydantic_settings import NoDecode
 from agent.settings import AgentSettings
 from backend.asking.queued_settings import QueuedAskSettings
 from backend.edge.proxies import ProxyHeader, TrustedProxies, read_networks
+from backend.intake.hook_settings import HookSettings
 from service.errors import SettingsError
 from service.rate import Rate
 
@@ -28,7 +29,7 @@ _ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
-class ApiSettings(AgentSettings, QueuedAskSettings):
+class ApiSettings(AgentSettings, QueuedAskSettings, HookSettings):
     """What the API needs, its agent included.
 
     It has no way to the index, and refuses to be given one.

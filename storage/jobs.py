@@ -15,6 +15,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 from sqlalchemy import JSON, Text, delete, func, update
+from sqlalchemy.exc import IntegrityError
 from sqlmodel import Field, col, select
 
 from storage.columns import UtcDateTime, utc_now
@@ -124,6 +125,22 @@ class JobStore:
         async with self._database.write() as session:
             session.add(job)
             session.add(first_task(job))
+
+    async def submit_once(self, job: JobRecord) -> bool:
+        """Accept a job unless there is one with its id; says whether it was accepted.
+
+        Raises:
+            DatabaseUnavailableError: It could not be stored.
+        """
+        try:
+            async with self._database.write() as session:
+                if await session.get(JobRecord, job.id) is not None:
+                    return False
+                session.add(job)
+                session.add(first_task(job))
+        except IntegrityError:  # somebody else was faster
+            return False
+        return True
 
     async def find(self, job_id: str) -> JobRecord | None:
         """Return a job, or None."""

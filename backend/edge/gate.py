@@ -28,6 +28,8 @@ from storage.keys import ApiKeyRecord
 _OPEN_PATHS = frozenset({"/healthz", "/readyz", "/.well-known/agent-card.json"})
 _KEY_NAME = "key-"
 _OPEN_PREFIX = "/static/"
+# Webhooks carry a signature in place of a key.
+_SIGNED_PREFIX = "/hooks/"
 # The longest prefix that fits decides; everything else needs ``ask``.
 _SCOPES: tuple[tuple[str, CallerScope], ...] = (
     ("/metrics", "metrics"),
@@ -53,7 +55,7 @@ Answer = Callable[[Request, VouchError], Awaitable[Response]]
 
 def scope_of(path: str) -> CallerScope | None:
     """Return the scope a path needs; None for the open ones."""
-    if path in _OPEN_PATHS or path.startswith(_OPEN_PREFIX):
+    if path in _OPEN_PATHS or path.startswith((_OPEN_PREFIX, _SIGNED_PREFIX)):
         return None
     for start, scope in _SCOPES:
         if path == start or path.startswith(f"{start}/"):
@@ -201,7 +203,7 @@ class GateMiddleware:
         services: GateServices = scope["app"].state.services
         path, headers = str(scope["path"]), dict[str, str]()
         try:
-            if scope_of(path) is not None:
+            if scope_of(path) is not None or path.startswith(_SIGNED_PREFIX):
                 headers |= await services.rates.count_address(_address(scope))
             caller = await services.gate.admit(path, authorization)
             if caller is not None:
