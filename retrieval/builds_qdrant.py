@@ -21,15 +21,36 @@ from retrieval.statistics import TermStatistics
 from retrieval.store_qdrant import QdrantStore, translated
 
 _PART_BYTES = 1 << 20
+_GRPC_PORT = 6334
 _PAGE = 64
 # No run takes longer; what is older and has no manifest was left behind by one that died.
 _LEFTOVER_AFTER = timedelta(hours=48)
 
 
-def connect(url: str, api_key: str, collection: str, *, timeout_seconds: int) -> QdrantBuildCatalog:
-    """Return the catalogue of a server; nothing is sent yet."""
+def connect(
+    url: str,
+    api_key: str,
+    collection: str,
+    *,
+    timeout_seconds: int,
+    grpc_port: int | None = None,
+) -> QdrantBuildCatalog:
+    """Return the catalogue of a server; nothing is sent yet.
+
+    Args:
+        url: Of its HTTP interface.
+        api_key: Empty for none.
+        collection: Name of the alias that readers follow.
+        timeout_seconds: Deadline of one call.
+        grpc_port: Speak gRPC to this port where the client can; None: HTTP alone.
+    """
     client = AsyncQdrantClient(
-        url=url, api_key=api_key or None, timeout=timeout_seconds, check_compatibility=False
+        url=url,
+        api_key=api_key or None,
+        timeout=timeout_seconds,
+        check_compatibility=False,
+        prefer_grpc=grpc_port is not None,
+        grpc_port=grpc_port or _GRPC_PORT,
     )
     return QdrantBuildCatalog(client, collection)
 

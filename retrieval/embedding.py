@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ _BATCH_SIZE = 1
 _SPECIAL_TOKENS = 2
 _DEFAULT_INPUT_LIMIT_TOKENS = 512
 _registering = Lock()
+
+Device: TypeAlias = Literal["cpu", "cuda"]
 
 
 class DenseEmbedder(Protocol):
@@ -112,15 +115,21 @@ class FastembedEmbedder:
         threads: Threads of the ONNX session; more than one is slower for short texts.
         cut_dimension: Keep only the first so many numbers of each vector and renormalise
             (Matryoshka models); 0 keeps all.
+        device: Where it runs.
 
     Raises:
         ModelUnavailableError: The model cannot be loaded here.
     """
 
     def __init__(
-        self, resolved: ResolvedModel, *, threads: int = 1, cut_dimension: int = 0
+        self,
+        resolved: ResolvedModel,
+        *,
+        threads: int = 1,
+        cut_dimension: int = 0,
+        device: Device = "cpu",
     ) -> None:
-        self._model = _load(resolved, threads)
+        self._model = _load(resolved, threads, device)
         spec = resolved.spec
         self._tokenizer = Tokenizer(_tokenizer_definition(resolved, self._model))
         dimension = spec.dimension or self._model.embedding_size
@@ -173,19 +182,36 @@ class FastembedEmbedder:
         return vector / np.float32(length) if length > 0 else vector
 
 
-def _load(resolved: ResolvedModel, threads: int) -> TextEmbedding:
+def _load(resolved: ResolvedModel, threads: int, device: Device) -> TextEmbedding:
     from fastembed import TextEmbedding  # noqa: PLC0415 - a second of import, only where models run
 
+    is_cuda = device == "cuda"
+    if is_cuda:
+        _require_cuda()
     try:
         if resolved.directory is None:
-            return TextEmbedding(resolved.spec.name, threads=threads, local_files_only=True)
+            return TextEmbedding(
+                resolved.spec.name, threads=threads, cuda=is_cuda, local_files_only=True
+            )
         return TextEmbedding(
             _register(resolved, resolved.directory),
             specific_model_path=str(resolved.directory),
             threads=threads,
+            cuda=is_cuda,
         )
     except Exception as error:  # fastembed and ONNX Runtime raise many kinds
         raise ModelUnavailableError(advice(resolved.spec.name)) from error
+
+
+def _require_cuda() -> None:
+    """Do nothing where the runtime can use a graphics card: it would fall back without a word."""
+    onnxruntime: Any = import_module("onnxruntime")  # it has no types
+
+    if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
+        raise ModelUnavailableError(
+            "VOUCH_EMBEDDING_DEVICE is cuda, and this ONNX Runtime is built without it: install "
+            "onnxruntime-gpu (the image of compose.cuda.yaml has it), or use cpu"
+        )
 
 
 def _tokenizer_definition(resolved: ResolvedModel, model: TextEmbedding) -> str:

@@ -109,7 +109,10 @@ def open_local_embedder(settings: RetrievalSettings) -> DenseEmbedder:
     wanted = open_profile(settings).ingestion.embedder
     resolved = resolve_model(settings.embedding_model or wanted.model, settings.models_dir)
     return FastembedEmbedder(
-        resolved, threads=settings.embedding_threads, cut_dimension=wanted.cut_dimension
+        resolved,
+        threads=settings.embedding_threads,
+        cut_dimension=wanted.cut_dimension,
+        device=settings.embedding_device,
     )
 
 
@@ -129,6 +132,7 @@ def open_catalog(settings: RetrievalSettings) -> Catalog:
             settings.qdrant_api_key.get_secret_value(),
             settings.collection,
             timeout_seconds=settings.qdrant_timeout_seconds,
+            grpc_port=settings.qdrant_grpc_port if settings.qdrant_grpc else None,
         )
     return BuildCatalog(settings.data_dir, settings.collection)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, SecretStr
 
@@ -29,6 +30,16 @@ class RetrievalSettings(ServiceSettings):
     )
     qdrant_timeout_seconds: int = Field(
         default=3, ge=1, le=600, description="Deadline of one call to the Qdrant server."
+    )
+    qdrant_grpc: bool = Field(
+        default=False, description="Speak gRPC to the Qdrant server where its client can."
+    )
+    qdrant_grpc_port: int = Field(
+        default=6334, ge=1, le=65535, description="Port of the Qdrant server for gRPC."
+    )
+    embedding_device: Literal["cpu", "cuda"] = Field(
+        default="cpu",
+        description="Where the dense model runs; cuda: with a runtime made for it.",
     )
     embedding_model: str = Field(
         default="",

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Generator, Iterable, Sequence
 from contextlib import contextmanager
 
 import numpy as np
+from grpc import RpcError
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.conversions.common_types import PointId
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException
@@ -272,5 +273,5 @@ def translated(failure: str) -> Generator[None]:
     """Turn the client's exceptions into ours."""
     try:
         yield
-    except (ApiException, ResponseHandlingException, ValueError, OSError) as error:
+    except (ApiException, ResponseHandlingException, RpcError, ValueError, OSError) as error:
         raise IndexUnavailableError(f"{failure}: {error}") from error

@@ -42,6 +42,7 @@ class FaultProxy:
     def __init__(self, target: int, fate: Fate = "pass") -> None:
         self.fate: Fate = fate
         self.touched = threading.Event()
+        self.connected = threading.Event()
         self._target = target
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
@@ -101,6 +102,7 @@ class FaultProxy:
             self._start(self._connect, client)
 
     def _connect(self, client: socket.socket) -> None:
+        self.connected.set()
         try:
             server = socket.create_connection(("127.0.0.1", self._target), timeout=5)
         except OSError:
