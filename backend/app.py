@@ -17,6 +17,7 @@ from backend.api import ingestion as api_ingestion
 from backend.api import records as api_records
 from backend.api import search as api_search
 from backend.api import tools as api_tools
+from backend.api.document import DocumentedApi
 from backend.desk.report_shelf import FOLDER as REPORTS
 from backend.desk.report_shelf import ReportShelf
 from backend.desk.service import Desk
@@ -63,7 +64,7 @@ def create_app(settings: ApiSettings, opener: Opener = open_services) -> FastAPI
             yield
 
     is_dev = settings.env == "dev"
-    app = FastAPI(
+    app = DocumentedApi(
         title="Vouch",
         version=installed_version(),
         description=_DESCRIPTION,

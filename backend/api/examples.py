@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from fastapi.openapi.models import Example
+from pydantic import JsonValue
 
-from backend.problems import PROBLEM_TYPE, Problem
+from backend.problems import PROBLEM_TYPE, FieldProblem, Problem
 
 # The shape of the framework's own argument.
 Responses: TypeAlias = "dict[int | str, dict[str, object]]"
@@ -36,6 +37,7 @@ SEARCH_EXAMPLES: dict[str, Example] = {
     },
 }
 
+_INVALID = 422
 _PROBLEMS = {
     401: ("A key is needed", "not_authenticated"),
     403: ("Request from elsewhere", "foreign_request"),
@@ -55,13 +57,25 @@ def problem_responses(*statuses: int) -> Responses:
     return {status: _document(status) for status in statuses}
 
 
-def _document(status: int) -> dict[str, object]:
-    title, code = _PROBLEMS[status]
-    example = Problem(title=title, status=status, code=code).model_dump(
-        mode="json", exclude={"errors"}
+def problem_example(status: int, title: str) -> JsonValue:
+    """Return a problem document of a status, as it could be sent.
+
+    Args:
+        status: HTTP status.
+        title: Of a status that has no entry of its own.
+    """
+    title, code = _PROBLEMS.get(status, (title, "error"))
+    errors = (FieldProblem(field="body.question", message="Field required"),)
+    problem = Problem(
+        title=title, status=status, code=code, errors=errors if status == _INVALID else ()
     )
+    return problem.model_dump(mode="json", exclude=None if problem.errors else {"errors"})
+
+
+def _document(status: int) -> dict[str, object]:
+    title, _ = _PROBLEMS[status]
     return {
         "description": title,
         "model": Problem,
-        "content": {PROBLEM_TYPE: {"example": example}},
+        "content": {PROBLEM_TYPE: {"example": problem_example(status, title)}},
     }

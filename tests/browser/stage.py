@@ -257,7 +257,9 @@ def to_hit(response: AskResponse) -> list[SearchHit]:
 
 def create_stage(services: StagedServices) -> FastAPI:
     app = FastAPI()
-    app.state.pages = Pages(services=services, desk=StagedDesk(), templates=Templates())
+    app.state.pages = Pages(
+        services=services, desk=StagedDesk(), templates=Templates(), framed_by=("http://a.example",)
+    )
     app.include_router(router)
     install_problem_handlers(app)
     return app

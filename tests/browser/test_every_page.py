@@ -76,10 +76,17 @@ PAGES: dict[str, tuple[str, Callable[[Visit], None]]] = {
     "gaps": ("/gaps", show_nothing),
     "what-if": ("/what-if?threshold=0.1", show_nothing),
     "quality": ("/quality", show_all),
+    "widget": ("/widget", show_answer),
+    "widget-refusal": ("/widget", show_refusal),
     "source": (f"/sources/{IDS[1]}#passage", show_nothing),
     "missing": ("/a/nope", show_missing),
 }
-SCREENS = {"wide": (1440, 900, "light"), "phone": (390, 844, "light"), "dark": (1440, 900, "dark")}
+SCREENS = {
+    "wide": (1440, 900, "light"),
+    "phone": (360, 740, "light"),
+    "dark": (1440, 900, "dark"),
+    "phone-dark": (320, 640, "dark"),
+}
 
 
 @pytest.mark.parametrize("screen", SCREENS)
@@ -113,6 +120,7 @@ def test_page_has_no_accessibility_violation(
         "gaps",
         "what-if",
         "quality",
+        "widget",
         "source",
     ],
 )
@@ -147,6 +155,8 @@ def test_text_of_others_runs_nothing_and_fetches_nothing(
     streamed.page.fill("#question", "attack")
     streamed.page.keyboard.press("Enter")
     streamed.page.wait_for_selector("#result [data-done]")
+    framed = open_page(f"{stage.url}/widget")
+    framed.ask("attack")
     recorded = open_page(f"{stage.url}/a/{hostile.id}")
     others = [
         open_page(stage.url + path)
@@ -158,11 +168,12 @@ def test_text_of_others_runs_nothing_and_fetches_nothing(
             "/what-if?threshold=0.999",
             "/what-if?rule=fixed&threshold=0.999",
             "/quality",
+            "/widget?question=x&source=%3Csvg%20onload%3Dx%3E",
             f"/sources/{HOSTILE_PASSAGE}",
         )
     ]
     assert ATTACK in recorded.page.inner_text(".turns")
-    for visit in (streamed, recorded, *others):
+    for visit in (streamed, framed, recorded, *others):
         visit.page.wait_for_load_state("networkidle")
         assert "owned" not in visit.page.evaluate("window.document.title.split('·').pop()")
         assert all(url.startswith(stage.url) for url in visit.requests)
