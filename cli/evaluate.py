@@ -21,6 +21,7 @@ from evals.entry import Written, eval_retrieval, eval_sample, named_profiles
 from evals.entry_context import eval_compression, eval_packing
 from evals.entry_evidence import eval_answers, eval_attacks, eval_citations
 from evals.model_agents import ConfiguredModel, open_configured_model
+from evals.retrieval import ComparedSummary
 from evals.sets import Split
 from evals.verdicts import eval_abstention
 from ingestion.report import Progress
@@ -79,7 +80,26 @@ def run_retrieval(
                 progress=lines.show,
             )
         )
+    if isinstance(summary, ComparedSummary) and not as_json:
+        _show_beside(summary)
+        return
     _show(summary, written, as_json=as_json)
+
+
+def _show_beside(summary: ComparedSummary) -> None:
+    """Print one column a profile."""
+    table = Table(box=None)
+    table.add_column(f"{summary.set} ({summary.split}, n = {summary.n}, k = {summary.k})")
+    columns = [dict(_flat(each.model_dump(mode="json"))) for each in summary.by_profile.values()]
+    for name in summary.by_profile:
+        table.add_column(name, justify="right")
+    for figure, value in columns[0].items():
+        if isinstance(value, float):
+            table.add_row(figure, *(f"{column[figure]:.3f}" for column in columns))
+    out.print(table)
+    for name, stages in summary.degraded.items():
+        for stage, count in stages.items():
+            out.print(f"[yellow]{name}[/yellow]: {stage} in {count} searches")
 
 
 def run_abstention(

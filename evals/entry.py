@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evals.ablation import climb
-from evals.errors import EvalSetError
+from evals.errors import EvalError, EvalSetError
 from evals.report import Report, write_report
-from evals.retrieval import DEFAULT_K, RetrievalResult, RetrievalSummary, evaluate_profiles
+from evals.retrieval import (
+    DEFAULT_K,
+    RetrievalResult,
+    RetrievalSummary,
+    evaluate_profiles,
+    summarise,
+)
 from evals.retrieval_report import retrieval_report
 from evals.sample import SampleResult, measure_sample, open_sample
 from evals.sample_report import sample_report
@@ -19,7 +25,15 @@ from evals.sets import EvalSet, Split, load_set
 from evals.workbench import open_workbench
 from ingestion.report import Progress
 from ingestion.settings import IngestionSettings
-from retrieval.profiles import SearchProfile, load_profiles, packaged_search, profile_named
+from retrieval.profiles import (
+    IngestionProfile,
+    SearchProfile,
+    load_profiles,
+    packaged_search,
+    profile_named,
+)
+
+_PARTS = tuple(IngestionProfile.model_fields)
 
 
 def default_profiles() -> dict[str, SearchProfile]:
@@ -30,10 +44,24 @@ def default_profiles() -> dict[str, SearchProfile]:
 def named_profiles(settings: IngestionSettings, names: Sequence[str]) -> dict[str, SearchProfile]:
     """Return how the named profiles search, in the order given.
 
+    A set is indexed once, as the profile in force says; ways to search are compared
+    on it, ways to build an index are not.
+
     Raises:
         BadRequestError: There is no such profile.
+        EvalError: A profile builds another index than the evaluation does.
     """
     known = load_profiles(settings.profiles_file, settings.environment)
+    built = profile_named(known, settings.profile).ingestion
+    for name in names:
+        ingestion = profile_named(known, name).ingestion
+        others = [part for part in _PARTS if getattr(ingestion, part) != getattr(built, part)]
+        if others:
+            message = (
+                f"the profile {name} builds another index than {settings.profile} does (its "
+                f"{', '.join(others).replace('_', ' ')} differ), and one index is searched here"
+            )
+            raise EvalError(message)
     return {name: profile_named(known, name).search for name in names}
 
 
@@ -86,7 +114,7 @@ async def eval_retrieval(
             default = next(iter(profiles.values()))
             steps = await climb(eval_set, bench, default, k=k, progress=progress)
     report = retrieval_report(results, steps, with_questions=with_questions)
-    summary = next(iter(results.values())).summary(split)
+    summary = summarise(results, split)
     return summary, await write(report, reports)
 
 

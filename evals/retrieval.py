@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from evals.bootstrap import Interval, interval
 from evals.measures import PASS_CUTS, Measured, Ranked, f1_of_means, measure
@@ -36,6 +37,16 @@ class RetrievalSummary(BaseModel):
     pass_at: dict[str, float]
 
 
+class ComparedSummary(RetrievalSummary):
+    """The object of several profiles: the first one's figures, and those of each by name.
+
+    ``degraded`` tells, for a profile, in how many searches a stage fell back.
+    """
+
+    by_profile: dict[str, RetrievalSummary]
+    degraded: dict[str, dict[str, int]] = Field(default_factory=dict[str, dict[str, int]])
+
+
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
     """One profile on one set.
@@ -43,6 +54,7 @@ class RetrievalResult:
     Attributes:
         ranked: One per question with labels.
         failures: Labelled sections missing from the first k, with their kinds.
+        degraded: Name of a stage that fell back to the searches in which it did.
     """
 
     set_name: str
@@ -50,6 +62,7 @@ class RetrievalResult:
     k: int
     ranked: tuple[Ranked, ...]
     failures: tuple[Failure, ...]
+    degraded: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def of(self, split: Split) -> tuple[Ranked, ...]:
         """Return the rankings of one half, or all."""
@@ -126,12 +139,24 @@ async def evaluate_profiles(
     for name in profiles:
         rankings: list[Ranked] = []
         missing: list[Failure] = []
+        fallen: Counter[str] = Counter()
         for question in labelled:
             outcome = await scratch.search(question.question, top_k=_SHOWN, profile=name)
             rankings.append(ranked(question, outcome, scratch.sections_of))
             missing += failures(question, outcome, scratch.sections_of, k)
-        results[name] = RetrievalResult(set_name, name, k, tuple(rankings), tuple(missing))
+            fallen.update(outcome.degraded)
+        results[name] = RetrievalResult(set_name, name, k, tuple(rankings), tuple(missing), fallen)
     return results
+
+
+def summarise(results: Mapping[str, RetrievalResult], split: Split) -> RetrievalSummary:
+    """Return the figures of the first profile, beside those of all when there are several."""
+    summaries = {name: result.summary(split) for name, result in results.items()}
+    first = next(iter(summaries.values()))
+    if len(summaries) == 1:
+        return first
+    degraded = {name: dict(result.degraded) for name, result in results.items() if result.degraded}
+    return ComparedSummary(**dict(first), by_profile=summaries, degraded=degraded)
 
 
 def _f1(measured: Measured, at: np.typing.NDArray[np.intp]) -> float:

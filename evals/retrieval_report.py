@@ -40,12 +40,23 @@ def retrieval_report(
         Part("Figures", _note(first) + _figures_table(results), {"profiles": "By profile"}),
         Part("Labelled sections not among the first k", _failure_table(results)),
     ]
+    if any(result.degraded for result in results.values()):
+        parts.append(Part("What fell back", _degraded_table(results)))
     if steps:
         figures["ladder"] = bars(_plotted(steps), title="What each stage adds")
         parts.append(Part("Ablation", _ladder_table(steps), {"ladder": "The ladder"}))
     if with_questions:
         parts.append(Part("The questions behind the failures", _question_table(first)))
     return Report(f"retrieval-{first.set_name}", f"Retrieval on {first.set_name}", parts, figures)
+
+
+def _degraded_table(results: Mapping[str, RetrievalResult]) -> str:
+    rows = [
+        (name, stage.replace("_", " "), f"{count} of {len(result.ranked)}")
+        for name, result in results.items()
+        for stage, count in sorted(result.degraded.items())
+    ]
+    return table(("profile", "stage", "searches"), rows)
 
 
 def _note(first: RetrievalResult) -> str:

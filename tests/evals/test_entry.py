@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from evals.ablation import climb, ladder
-from evals.entry import default_profiles, eval_retrieval
-from evals.errors import EvalSetError
+from evals.entry import default_profiles, eval_retrieval, named_profiles
+from evals.errors import EvalError, EvalSetError
+from evals.retrieval import ComparedSummary
 from evals.scratch import open_scratch
 from evals.sets import load_set
 from evals.verdicts import eval_abstention, read_artefact
@@ -41,6 +42,50 @@ async def test_retrieval_finds_each_section_and_reports_it(
     html = written.html.read_text()
     assert "<svg" in html
     assert "src=" not in html
+
+
+PROFILES = """
+default:
+  summary: As it is.
+ranks:
+  summary: Ranks fused.
+  search: {fusion: rrf}
+reranked:
+  summary: With a reranker that is not there.
+  search: {reranker: {model: /no/such/reranker}}
+pieces:
+  summary: Cut otherwise.
+  ingestion: {chunker: {name: recursive}}
+"""
+
+
+async def test_profiles_are_compared_side_by_side_and_what_fell_back_is_said(
+    folder: Path, settings: IngestionSettings, tmp_path: Path
+) -> None:
+    file = tmp_path / "profiles.yaml"
+    file.write_text(PROFILES)
+    own = settings.model_copy(update={"profiles_file": file})
+    names = ["default", "ranks", "reranked"]
+    summary, written = await eval_retrieval(
+        folder, own, profiles=named_profiles(own, names), reports=tmp_path
+    )
+    assert isinstance(summary, ComparedSummary)
+    assert list(summary.by_profile) == names
+    assert summary.f1 == summary.by_profile["default"].f1
+    assert summary.degraded == {"reranked": {"rerank_failed": 6}}
+    assert written is not None
+    report = written.markdown.read_text()
+    assert "| ranks | test |" in report
+    assert "| reranked | rerank failed | 6 of 6 |" in report
+
+
+async def test_profiles_that_build_another_index_are_not_compared_as_if_they_did_not(
+    settings: IngestionSettings, tmp_path: Path
+) -> None:
+    file = tmp_path / "profiles.yaml"
+    file.write_text(PROFILES)
+    with pytest.raises(EvalError, match=r"pieces builds another index .* \(its chunker differ"):
+        named_profiles(settings.model_copy(update={"profiles_file": file}), ["default", "pieces"])
 
 
 async def test_a_set_is_indexed_once_and_found_again(
