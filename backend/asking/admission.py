@@ -26,17 +26,23 @@ class Admission:
         self.waiting = 0
 
     @asynccontextmanager
-    async def place(self) -> AsyncGenerator[None]:
+    async def place(self, *, within_seconds: float | None = None) -> AsyncGenerator[None]:
         """Hold a place during the block.
 
+        Args:
+            within_seconds: Longest time to wait for it; None for no bound.
+
         Raises:
-            OverloadedError: Every place is taken and the queue is full.
+            OverloadedError: Every place is taken and the queue is full, or none came free in time.
         """
         if self._places.locked() and self.waiting >= self._most_waiting:
             raise self.refusal()
         self.waiting += 1
         try:
-            await self._places.acquire()
+            async with asyncio.timeout(within_seconds):
+                await self._places.acquire()
+        except TimeoutError as error:
+            raise self.refusal() from error
         finally:
             self.waiting -= 1
         self.running += 1

@@ -21,6 +21,9 @@ from backend.events import Done, StageEvent
 from backend.metrics import AskMetrics
 from service.errors import VouchError
 
+# Of the total deadline, at most this is spent in the queue.
+_WAITING_SHARE = 0.5
+
 
 class AskWork(Protocol):
     """Does the work of one ask."""
@@ -122,9 +125,11 @@ class Asker:
     async def _admit(
         self, request: AskRequest, caller: Caller, emit: Emit, ask_id: str | None
     ) -> AskResponse:
+        # Whoever gets a place still has time to be answered; who would not is told to come back.
         has_place = False
+        place = self._admission.place(within_seconds=self._timeout_seconds * _WAITING_SHARE)
         try:
-            async with asyncio.timeout(self._timeout_seconds), self._admission.place():
+            async with asyncio.timeout(self._timeout_seconds), place:
                 has_place = True
                 return await self._work.run(request, caller, emit, ask_id=ask_id)
         except TimeoutError as error:

@@ -320,6 +320,17 @@ async def test_waiting_too_long_for_a_place_is_overload_and_not_a_timeout() -> N
     assert (admission.running, admission.waiting) == (0, 0)
 
 
+async def test_a_place_is_waited_for_no_longer_than_was_said() -> None:
+    admission = Admission(running=1, waiting=1)
+    async with admission.place():
+        with pytest.raises(OverloadedError):
+            async with admission.place(within_seconds=0.01):
+                raise AssertionError("there is no place")
+    assert (admission.running, admission.waiting) == (0, 0)
+    async with admission.place(within_seconds=0.01):
+        assert admission.running == 1
+
+
 async def test_leaving_the_stream_cancels_the_ask(make_services: Compose) -> None:
     agent = FakeAgent(hangs())
     services = await make_services(strong(), agent)

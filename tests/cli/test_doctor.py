@@ -15,6 +15,9 @@ import pytest
 
 from tests.e2e.installation import ROOT, SIGNING_KEY, Installation
 
+# Several processes are started, which takes long on a busy machine.
+pytestmark = pytest.mark.timeout(400)
+
 NOBODY = "127.0.0.1:9"
 
 

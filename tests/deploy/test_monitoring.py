@@ -20,6 +20,9 @@ from tests import scripted_model
 from tests.e2e.installation import ROOT, Installation, Process, pick_port
 from tests.services import require
 
+# Several processes are started, which takes long on a busy machine.
+pytestmark = pytest.mark.timeout(400)
+
 MONITORING = ROOT / "deploy" / "monitoring"
 RUNBOOKS = ROOT / "docs" / "runbooks.md"
 _METRIC = re.compile(r"\b(?:vouch|process)_[a-z_]+\b")

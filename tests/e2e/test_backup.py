@@ -16,6 +16,9 @@ from storage import migrate
 from tests.e2e.installation import CORPUS, ROOT, Installation
 from tests.storage.conftest import temporary_postgres
 
+# Several processes are started, which takes long on a busy machine.
+pytestmark = pytest.mark.timeout(400)
+
 QUESTIONS = ("How do I rotate the signing key?", "How long are backups kept?", "What is a prime?")
 # What two asks of one question share, whenever and with whichever ids they were asked.
 SAME = ("status", "answer", "citations", "retrieved_chunks", "guard", "fidelity", "index")

@@ -6,8 +6,12 @@ import json
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.e2e.installation import Installation, Process
+
+# Several processes are started, which takes long on a busy machine.
+pytestmark = pytest.mark.timeout(400)
 
 REQUEST_ID = "asked-by-a-test-42"
 

@@ -12,6 +12,9 @@ import pytest
 
 from tests.e2e.installation import CORPUS, Installation, Process
 
+# Several processes are started, which takes long on a busy machine.
+pytestmark = pytest.mark.timeout(400)
+
 QUESTION = {"question": "How do I rotate the signing key?"}
 
 

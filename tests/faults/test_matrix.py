@@ -15,6 +15,9 @@ from tests.faults.grounds import Ground, Opener
 from tests.faults.proxy import Fate
 from tests.storage.conftest import temporary_postgres
 
+# Several processes are started, which takes long on a busy machine.
+pytestmark = pytest.mark.timeout(400)
+
 FATES: tuple[Fate, ...] = ("absent", "cut", "hang", "garbage")
 MODEL_DOWN = {
     "absent": (502, {"model_unavailable"}),

@@ -9,9 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import httpx
+import pytest
 
 from tests import scripted_model as model
 from tests.e2e.installation import Installation, Process
+
+# Several processes are started, which takes long on a busy machine.
+pytestmark = pytest.mark.timeout(400)
 
 QUESTION = {"question": "How do I rotate the signing key?"}
 
