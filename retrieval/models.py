@@ -159,12 +159,15 @@ def advice(name: str) -> str:
     )
 
 
+def model_file(directory: Path) -> Path:
+    """Return where a directory has its model; the file need not be there."""
+    direct = directory / "model.onnx"
+    return direct if direct.is_file() else directory / "onnx" / "model.onnx"
+
+
 def _from_directory(directory: Path) -> ResolvedModel:
-    model = next(
-        (p for p in (directory / "model.onnx", directory / "onnx" / "model.onnx") if p.is_file()),
-        None,
-    )
-    if model is None or not (directory / "tokenizer.json").is_file():
+    model = model_file(directory)
+    if not model.is_file() or not (directory / "tokenizer.json").is_file():
         raise ModelUnavailableError(
             f"{directory} needs model.onnx (or onnx/model.onnx) and tokenizer.json"
         )

@@ -17,6 +17,7 @@ from retrieval.embedding import (
     FastembedEmbedder,
     describe,
 )
+from retrieval.embedding_onnx import OnnxEmbedder
 from retrieval.engine import Engine
 from retrieval.errors import IndexUnavailableError, ModelUnavailableError, RetrievalError
 from retrieval.late import LateEmbedder
@@ -108,6 +109,10 @@ def open_local_embedder(settings: RetrievalSettings) -> DenseEmbedder:
     """
     wanted = open_profile(settings).ingestion.embedder
     resolved = resolve_model(settings.embedding_model or wanted.model, settings.models_dir)
+    if resolved.directory is not None and settings.embedding_device == "cpu":
+        return OnnxEmbedder(
+            resolved, threads=settings.embedding_threads, cut_dimension=wanted.cut_dimension
+        )
     return FastembedEmbedder(
         resolved,
         threads=settings.embedding_threads,

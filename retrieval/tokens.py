@@ -32,6 +32,11 @@ class Tokenizer:
         """The content of a ``tokenizer.json`` file that makes an equal one."""
         return self._tokenizer.to_str()
 
+    def encode(self, text: str) -> tuple[list[int], int]:
+        """Return the ids of a text with the model's special tokens, and how many are its own."""
+        encoding = self._tokenizer.encode(text)
+        return list(encoding.ids), len(encoding.ids) - sum(encoding.special_tokens_mask)
+
     def count(self, text: str) -> int:
         """Return the number of tokens of a text."""
         return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
