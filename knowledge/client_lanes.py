@@ -9,22 +9,30 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import cache
+from ssl import SSLContext
 
 import httpx
 
-LaneOpener = Callable[[], httpx.AsyncBaseTransport]
+from knowledge.client_lane import KEEP_IDLE_SECONDS, PlainLane
 
-# Shorter than the server keeps an idle connection, so that the client is the one who closes it.
-_KEEP_IDLE_SECONDS = 30.0
+LaneOpener = Callable[[], httpx.AsyncBaseTransport]
 
 
 def open_lanes() -> LaneOpener:
     """Return what opens a lane of one connection; they share what verifying a certificate needs."""
-    context = httpx.create_ssl_context(trust_env=False)
     limits = httpx.Limits(
-        max_connections=1, max_keepalive_connections=1, keepalive_expiry=_KEEP_IDLE_SECONDS
+        max_connections=1, max_keepalive_connections=1, keepalive_expiry=KEEP_IDLE_SECONDS
     )
-    return lambda: httpx.AsyncHTTPTransport(verify=context, trust_env=False, limits=limits)
+
+    @cache
+    def context() -> SSLContext:
+        return httpx.create_ssl_context(trust_env=False)
+
+    def secure() -> httpx.AsyncBaseTransport:
+        return httpx.AsyncHTTPTransport(verify=context(), trust_env=False, limits=limits)
+
+    return lambda: PlainLane(secure)
 
 
 class Lanes:
