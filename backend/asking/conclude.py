@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 
 from agent.contract import AgentOutcome
@@ -48,7 +48,7 @@ class Concluder:
         gathered: Gathered,
         joined: JoinedOutcome | None,
         *,
-        audit: Sequence[AuditRow] | None,
+        audit: Awaitable[Sequence[AuditRow] | None],
         cosines: Mapping[str, float],
         degraded: Sequence[str],
     ) -> Conclusion:
@@ -58,7 +58,8 @@ class Concluder:
             frame: What was asked.
             gathered: Searches and verdicts.
             joined: What the agent brought for all parts; None when it was cancelled.
-            audit: The tool server's rows; None when they cannot be read.
+            audit: Gives the tool server's rows, None when they cannot be read; awaited only when
+                the answer was checked, so that both happen at the same time.
             cosines: Of chunks only the agent read, against the search question.
             degraded: Names of what fell back before.
         """
@@ -67,15 +68,17 @@ class Concluder:
         outcome = joined.outcome if joined else None
         if outcome is not None:
             fallen += outcome.degraded
-        if audit is None:
+        abstention = refuse_by_guard(gathered.guard, frame.source)
+        cited: CitedAnswer | None = None
+        unchecked: list[str] = []
+        if abstention is None and outcome is not None:
+            abstention, cited, unchecked = await self._examine(frame, outcome)
+        rows = await audit
+        if rows is None:
             fallen.append("audit_unavailable")
         if {*agent_ids(outcome)} - {*guard_ids(gathered)} - cosines.keys():
             fallen.append("agent_chunk_unmeasured")
-        abstention = refuse_by_guard(gathered.guard, frame.source)
-        cited: CitedAnswer | None = None
-        if abstention is None and outcome is not None:
-            abstention, cited, unchecked = await self._examine(frame, outcome)
-            fallen += unchecked
+        fallen += unchecked
         removed = (
             *(joined.removed_markers if joined else ()),
             *(cited.removed_markers if cited else ()),
@@ -84,7 +87,7 @@ class Concluder:
             outcome=outcome,
             cited=cited,
             abstention=abstention,
-            fidelity=_fidelity(gathered, outcome, audit),
+            fidelity=_fidelity(gathered, outcome, rows),
             cosines=cosines,
             removed_markers=removed,
             degraded=tuple(dict.fromkeys(fallen)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -179,16 +180,21 @@ class Pipeline:
         return (await self._knowledge.measure(frame.search_question, others, claims)).cosines
 
     async def _finish(self, ask: _Ask, found: _Evidence) -> AskResponse:
-        audit = await self._read_audit(found)
-        with ask.watch.measure("citations"):
-            conclusion = await self._concluder.conclude(
-                found.frame,
-                found.gathered,
-                found.joined,
-                audit=audit,
-                cosines=found.cosines,
-                degraded=(*found.rule.degraded, *self._fallen(), *ask.purse.fallen),
-            )
+        reading = asyncio.create_task(self._read_audit(found))
+        await asyncio.sleep(0)  # the request is under way before the answer is checked
+        try:
+            with ask.watch.measure("citations"):
+                conclusion = await self._concluder.conclude(
+                    found.frame,
+                    found.gathered,
+                    found.joined,
+                    audit=reading,
+                    cosines=found.cosines,
+                    degraded=(*found.rule.degraded, *self._fallen(), *ask.purse.fallen),
+                )
+        finally:
+            reading.cancel()
+        audit = reading.result()
         response = assemble(
             found.frame,
             found.gathered,
@@ -210,10 +216,13 @@ class Pipeline:
             created_at=ask.created_at,
             versions={**self._policy.versions, "calibration": found.rule.calibration},
         )
+        body = record.response
         stored = await self._recorder.store(record)
         if not found.gathered.guard.passed and not ask.settled.is_vague:
             self._shadow.consider(found.frame)
-        return AskResponse.model_validate(stored.response)
+        # It is another one only when the record went to the spool, which the response says.
+        is_same = stored.response is body
+        return response if is_same else AskResponse.model_validate(stored.response)
 
     async def _read_audit(self, found: _Evidence) -> Sequence[AuditRow] | None:
         if found.joined is None:

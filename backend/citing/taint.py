@@ -49,6 +49,8 @@ def taint_of(passages: Iterable[str]) -> Taint:
             injected.append(text[found.start : found.end])
             position = found.end
         clean.append(text[position:])
+    if not injected:  # nearly always: nothing is compared with, so nothing is read for it
+        return Taint((), "", frozenset())
     words = Words(token for text in clean for token in tokenize(text))
     names = {
         token.key

@@ -34,6 +34,10 @@ from tests.mcp_server.serving import settings as tool_settings
 from tests.retrieval.fakes import real_tokenizer
 from tests.retrieval.rig import QUERY, Rig, gateway_corpus
 
+# The calibration and the index in force are looked at every few seconds, whoever asks meanwhile.
+_LOOKED_AT_AT_TIMES = "FROM calibrations"
+_INDEX_LOOK = "measure_chunks"
+
 
 @dataclass
 class Counts:
@@ -88,6 +92,8 @@ class Counting:
 @contextmanager
 def counted_statements(counts: Counts) -> Generator[None]:
     def note(connection: Connection, _cursor: object, statement: str, *_: object) -> None:
+        if statement.startswith("BEGIN") or _LOOKED_AT_AT_TIMES in statement:
+            return
         name = Path(connection.engine.url.database or "").stem
         counts.statements[name, statement.split(maxsplit=1)[0]] += 1
 
@@ -164,9 +170,10 @@ async def test_an_ask_costs_one_embedding_three_calls_and_one_insert(counted: Co
 
     assert response.json()["status"] == "answered"
     assert counted.rig.embedder.queries == {QUERY: 1}
-    assert counted.counts.calls == {"search_kb": 2, "read_audit": 1}
+    calls = {tool: n for tool, n in counted.counts.calls.items() if tool != _INDEX_LOOK}
+    assert calls == {"search_kb": 2, "read_audit": 1}
     own = {word: n for (file, word), n in counted.counts.statements.items() if file == "vouch"}
-    assert own == {"BEGIN": 1, "INSERT": 1}
+    assert own == {"INSERT": 1}
 
 
 async def test_an_ask_that_is_asked_again_embeds_nothing(counted: Counted) -> None:
