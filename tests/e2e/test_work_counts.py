@@ -34,8 +34,7 @@ from tests.mcp_server.serving import settings as tool_settings
 from tests.retrieval.fakes import real_tokenizer
 from tests.retrieval.rig import QUERY, Rig, gateway_corpus
 
-# The calibration and the index in force are looked at every few seconds, whoever asks meanwhile.
-_LOOKED_AT_AT_TIMES = "FROM calibrations"
+# The index in force is looked at every few seconds, whoever asks meanwhile.
 _INDEX_LOOK = "measure_chunks"
 
 
@@ -45,7 +44,7 @@ class Counts:
 
     Attributes:
         calls: Requests that reached the tool server, by the tool they name.
-        statements: SQL statements, by database file and first word.
+        statements: SQL statements, by database file and first words.
         sent_bytes: Bodies the tool server sent.
     """
 
@@ -92,10 +91,10 @@ class Counting:
 @contextmanager
 def counted_statements(counts: Counts) -> Generator[None]:
     def note(connection: Connection, _cursor: object, statement: str, *_: object) -> None:
-        if statement.startswith("BEGIN") or _LOOKED_AT_AT_TIMES in statement:
+        if statement.startswith("BEGIN"):
             return
         name = Path(connection.engine.url.database or "").stem
-        counts.statements[name, statement.split(maxsplit=1)[0]] += 1
+        counts.statements[name, " ".join(statement.split()[:3])] += 1
 
     event.listen(Engine, "before_cursor_execute", note)
     try:
@@ -159,7 +158,7 @@ async def ask(counted: Counted, question: str = QUERY) -> httpx.Response:
     return response
 
 
-async def test_an_ask_costs_one_embedding_three_calls_and_one_insert(counted: Counted) -> None:
+async def test_an_ask_costs_one_embedding_and_three_calls(counted: Counted) -> None:
     # The first ask also lists the tools, looks at the index in force and at the calibration.
     await ask(counted, "What is a slow upstream?")
     await asyncio.sleep(0)
@@ -172,8 +171,18 @@ async def test_an_ask_costs_one_embedding_three_calls_and_one_insert(counted: Co
     assert counted.rig.embedder.queries == {QUERY: 1}
     calls = {tool: n for tool, n in counted.counts.calls.items() if tool != _INDEX_LOOK}
     assert calls == {"search_kb": 2, "read_audit": 1}
-    own = {word: n for (file, word), n in counted.counts.statements.items() if file == "vouch"}
-    assert own == {"INSERT": 1}
+
+
+async def test_an_ask_costs_one_statement_of_its_own(counted: Counted) -> None:
+    await ask(counted)
+    seen: list[dict[str, int]] = []
+    for _ in range(3):
+        counted.counts.clear()
+        await ask(counted)
+        of_asks = counted.counts.statements.items()
+        seen.append({words: n for (file, words), n in of_asks if file == "vouch"})
+    # What is looked at every few seconds may fall into one of them on a busy machine.
+    assert min(seen, key=lambda each: sum(each.values())) == {"INSERT INTO asks": 1}
 
 
 async def test_an_ask_that_is_asked_again_embeds_nothing(counted: Counted) -> None:
