@@ -20,7 +20,7 @@ from storage.database import database_url
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = Path(__file__).parent / "corpus"
 SIGNING_KEY = "a-signing-key-for-tests-only"
-_UP_SECONDS = 60.0
+_UP_SECONDS = 150.0
 _DOWN_SECONDS = 15.0
 
 
