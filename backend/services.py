@@ -35,6 +35,7 @@ from backend.edge.rates import RequestRates
 from backend.errors import NotAuthenticatedError, UnknownAskError
 from backend.events import StageEvent
 from backend.metrics import AskMetrics
+from backend.queue_gauges import QueueGauges
 from backend.settings import ApiSettings
 from backend.state_gauges import StateGauges
 from backend.verdict.corpus_drift import CorpusDrift
@@ -90,6 +91,7 @@ class Services:
     database: Database
     registry: CollectorRegistry
     gauges: StateGauges
+    queue_gauges: QueueGauges
     gate: Gate
     rates: RequestRates
     erasure: Erasure
@@ -264,6 +266,7 @@ def compose(
         database=database,
         registry=registry,
         gauges=StateGauges(registry, JobStore(database), rules, index),
+        queue_gauges=QueueGauges(registry, database, settings, settings.broker_queues),
         gate=gate,
         queued=QueuedWork(asks, asker, store, gate, settings),
         rates=RequestRates(

@@ -14,7 +14,7 @@ from ingestion.worker_settings import WorkerSettings
 from knowledge.client import KnowledgeClient
 from knowledge.errors import KnowledgeError
 from retrieval.settings import RetrievalSettings
-from service.broker import ping_broker
+from service.broker_watch import ping_broker
 from service.errors import VouchError
 from service.limiter_redis import RedisLimiter
 from service.tokens import TokenSigner

@@ -127,19 +127,6 @@ async def open_broker(url: str, names: BrokerNames, *, prefetch: int) -> AsyncGe
         await connection.close()
 
 
-async def ping_broker(url: str) -> None:
-    """Log in and out again.
-
-    Raises:
-        BrokerError: It cannot be reached, or does not accept us.
-    """
-    try:
-        connection = await aio_pika.connect(url, timeout=_DEADLINE_SECONDS)
-    except _DOWN as error:
-        raise BrokerError(f"the broker cannot be reached: {error!r}") from error
-    await connection.close()
-
-
 async def _declare(
     connection: AbstractRobustConnection, names: BrokerNames, prefetch: int
 ) -> Broker:

@@ -51,6 +51,7 @@ async def show_ready(services: ServicesHere) -> Response:
 async def show_metrics(services: ServicesHere) -> Response:
     """Return the metrics for a scraper."""
     await services.gauges.refresh()
+    await services.queue_gauges.refresh()
     body, media_type = render_metrics(services.registry)
     return Response(body, media_type=media_type)
 

@@ -15,6 +15,11 @@ class QueuedAskSettings(BrokerSettings):
         pattern=NAME_PATTERN,
         description="Queue of questions asked with `Prefer: respond-async`.",
     )
+    broker_ingestion_queue: str = Field(
+        default="ingestion_q",
+        pattern=NAME_PATTERN,
+        description="Queue of the ingestion; what is put aside goes to the one ending in .dead.",
+    )
     queued_asks_running: int = Field(
         default=2, ge=0, le=1000, description="Queued questions answered at once; 0: none here."
     )
@@ -30,3 +35,9 @@ class QueuedAskSettings(BrokerSettings):
     queued_asks_keep_seconds: float = Field(
         default=86400.0, ge=60, description="How long it is kept why one was not answered."
     )
+
+    @property
+    def broker_queues(self) -> tuple[str, ...]:
+        """Every queue there is on the broker, those of what was put aside included."""
+        queues = (self.broker_ingestion_queue, self.broker_request_queue)
+        return (*queues, *(f"{queue}.dead" for queue in queues))
