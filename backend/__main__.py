@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from backend.app import create_app
 from backend.settings import ApiSettings, load_settings
-from service.errors import VouchError
+from service.errors import SettingsError, VouchError
 from service.lifeline import follow_lifeline
 from service.logs import configure_logging, get_logger
 from storage.database import database_url
@@ -23,11 +25,17 @@ _KEEP_IDLE_SECONDS = 75
 _GRACE_SECONDS = 10
 
 
-def main() -> int:
-    """Serve until told to stop; returns the exit status."""
+def main(*, reloads: bool = False) -> int:
+    """Serve until told to stop; returns the exit status.
+
+    Args:
+        reloads: Start anew whenever the code changes; not in production.
+    """
     try:
         settings = load_settings(os.environ)
         configure_logging(settings, process="api")
+        if reloads:
+            return _serve_reloading(settings)
         _look_at_database(settings)
         app = create_app(settings)
     except VouchError as error:
@@ -54,6 +62,31 @@ def main() -> int:
         proxy_headers=False,
         timeout_keep_alive=_KEEP_IDLE_SECONDS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
+    return 0
+
+
+def make_app() -> FastAPI:
+    """Return the application of this process's environment, made anew at each reload."""
+    settings = load_settings(os.environ)
+    configure_logging(settings, process="api")
+    return create_app(settings)
+
+
+def _serve_reloading(settings: ApiSettings) -> int:
+    if settings.env == "prod":
+        raise SettingsError("--reload is for development: VOUCH_ENV is prod")
+    uvicorn.run(
+        "backend.__main__:make_app",
+        factory=True,
+        reload=True,
+        reload_dirs=[str(Path(__file__).resolve().parents[1])],
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
     )
     return 0
 

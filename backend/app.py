@@ -17,13 +17,13 @@ from backend.api import ingestion as api_ingestion
 from backend.api import records as api_records
 from backend.api import search as api_search
 from backend.api import tools as api_tools
-from backend.api.document import DocumentedApi
+from backend.api.error_document import DocumentedApp
 from backend.desk.report_shelf import FOLDER as REPORTS
 from backend.desk.report_shelf import ReportShelf
 from backend.desk.service import Desk
 from backend.door import PageDoor
 from backend.edge.admin import AdminRule
-from backend.edge.gate import GateMiddleware
+from backend.edge.gate import DOCUMENT_PATH, GateMiddleware
 from backend.edge.proxies import ProxyMiddleware
 from backend.edge.request_log import RequestLogMiddleware
 from backend.edge.security import Perimeter, SecurityMiddleware
@@ -64,15 +64,15 @@ def create_app(settings: ApiSettings, opener: Opener = open_services) -> FastAPI
             yield
 
     is_dev = settings.env == "dev"
-    app = DocumentedApi(
+    app = DocumentedApp(
         title="Vouch",
         version=installed_version(),
         description=_DESCRIPTION,
         lifespan=lifespan,
         docs_url="/docs" if is_dev else None,
         redoc_url="/redoc" if is_dev else None,
-        # Behind the gate like every path: in prod only a key or a local caller gets it.
-        openapi_url="/openapi.json" if is_dev or not settings.is_anonymous_allowed else None,
+        # Behind the gate like every path, and in production for holders of a key alone.
+        openapi_url=DOCUMENT_PATH,
     )
     install_problem_handlers(app)
     _install_perimeter(app, settings)

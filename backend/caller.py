@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
-CallerScope = Literal["ask", "ingest", "admin", "metrics"]
+CallerScope = Literal["ask", "review", "ingest", "admin", "metrics"]
 
 
 @dataclass(frozen=True, slots=True)

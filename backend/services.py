@@ -29,7 +29,7 @@ from backend.asking.settle import ConversationSettler
 from backend.asking.shadow import ShadowRuns
 from backend.caller import ANONYMOUS, LOCAL, Caller
 from backend.contract import AskRequest, AskResponse
-from backend.edge.gate import Gate
+from backend.edge.gate import DOCUMENT_PATH, Gate
 from backend.edge.purses import Purses, TokenMetrics
 from backend.edge.rates import RequestRates
 from backend.errors import NotAuthenticatedError, UnknownAskError
@@ -253,6 +253,7 @@ def compose(
         KeyStore(database),
         _without_key(settings),
         admin_token=settings.admin_token.get_secret_value(),
+        key_only={DOCUMENT_PATH} if settings.env == "prod" else (),
     )
     asks = QueuedAsks(AskQueue(database), most_waiting=settings.queued_asks_waiting)
     return Services(

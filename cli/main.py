@@ -22,6 +22,8 @@ app = typer.Typer(
     add_completion=False,
 )
 
+Reload = Annotated[bool, typer.Option("--reload", help="In development: follow the code.")]
+
 
 @app.command(rich_help_panel="Serve")
 def up() -> None:
@@ -33,12 +35,12 @@ def up() -> None:
 
 
 @app.command(rich_help_panel="Serve")
-def api() -> None:
+def api(*, reload: Reload = False) -> None:
     """Run the API and the pages alone, with settings from the environment."""
     from backend.__main__ import main
 
     with report_failures():
-        raise typer.Exit(main())
+        raise typer.Exit(main(reloads=reload))
 
 
 @app.command(rich_help_panel="Serve")

@@ -16,7 +16,8 @@ def create(
     name: Annotated[str, typer.Argument(help="Whose key it is, for people.")],
     *,
     scope: Annotated[
-        list[str] | None, typer.Option(help="ask, ingest, metrics or admin; may be repeated.")
+        list[str] | None,
+        typer.Option(help="ask, review, ingest, metrics, admin; may be repeated."),
     ] = None,
     label: Annotated[
         list[str] | None, typer.Option(help="Access label it grants; may be repeated.")
@@ -51,3 +52,21 @@ def revoke(key_id: str) -> None:
 
     with report_failures():
         run_revoke(key_id)
+
+
+@app.command("mcp-token")
+def mcp_token(
+    name: Annotated[str, typer.Argument(help="Whose token it is; stands in the audit.")],
+    *,
+    scope: Annotated[str, typer.Option(help="search or context.")] = "search",
+    label: Annotated[
+        list[str] | None, typer.Option(help="Access label it grants; may be repeated.")
+    ] = None,
+    source: Annotated[str, typer.Option(help="The one source it may see; empty: any.")] = "",
+    days: Annotated[int, typer.Option(min=1, max=3650, help="How long it is good for.")] = 90,
+) -> None:
+    """Make a token for an agent that calls the tool server itself, and print it."""
+    from cli.mcp_token import run_mcp_token
+
+    with report_failures():
+        run_mcp_token(name, scope=scope, labels=label or [], source=source, days=days)

@@ -16,7 +16,7 @@ from storage.columns import UtcDateTime, utc_now
 from storage.database import Database
 from storage.schema import Table
 
-KeyScope = Literal["ask", "ingest", "admin", "metrics"]
+KeyScope = Literal["ask", "review", "ingest", "admin", "metrics"]
 KEY_SCOPES: tuple[KeyScope, ...] = get_args(KeyScope)
 
 _PREFIX = "vk"

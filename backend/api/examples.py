@@ -38,7 +38,8 @@ SEARCH_EXAMPLES: dict[str, Example] = {
 }
 
 _INVALID = 422
-_PROBLEMS = {
+PROBLEMS = {
+    400: ("Bad request", "bad_request"),
     401: ("A key is needed", "not_authenticated"),
     403: ("Request from elsewhere", "foreign_request"),
     404: ("No such record", "unknown_ask"),
@@ -64,7 +65,7 @@ def problem_example(status: int, title: str) -> JsonValue:
         status: HTTP status.
         title: Of a status that has no entry of its own.
     """
-    title, code = _PROBLEMS.get(status, (title, "error"))
+    title, code = PROBLEMS.get(status, (title, "error"))
     errors = (FieldProblem(field="body.question", message="Field required"),)
     problem = Problem(
         title=title, status=status, code=code, errors=errors if status == _INVALID else ()
@@ -73,7 +74,7 @@ def problem_example(status: int, title: str) -> JsonValue:
 
 
 def _document(status: int) -> dict[str, object]:
-    title, _ = _PROBLEMS[status]
+    title, _ = PROBLEMS[status]
     return {
         "description": title,
         "model": Problem,

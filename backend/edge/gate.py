@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Protocol
 
@@ -35,7 +35,12 @@ _SCOPES: tuple[tuple[str, CallerScope], ...] = (
     ("/metrics", "metrics"),
     ("/api/v1/ingestion", "ingest"),
     ("/api/v1/admin", "admin"),
+    # What everybody asked, and what became of it.
+    *((path, "review") for path in ("/history", "/labelled.zip", "/quality", "/what-if")),
+    *((path, "review") for path in ("/gaps", "/gaps.jsonl")),
 )
+DOCUMENT_PATH = "/openapi.json"
+"""The API document; in production it needs a key even where asking needs none."""
 
 
 class KeyVerifier(Protocol):
@@ -88,14 +93,21 @@ class Gate:
         keys: Knows which keys are valid.
         without_key: Whom a request without a key comes from; None: nobody, it is refused.
         admin_token: The admin key of the settings, good for everything; empty for none.
+        key_only: Paths that need a key even where asking needs none.
     """
 
     def __init__(
-        self, keys: KeyVerifier, without_key: Caller | None, *, admin_token: str = ""
+        self,
+        keys: KeyVerifier,
+        without_key: Caller | None,
+        *,
+        admin_token: str = "",
+        key_only: Collection[str] = (),
     ) -> None:
         self._keys = keys
         self._without_key = without_key
         self._admin_token = admin_token
+        self._key_only = key_only
 
     async def admit(self, path: str, authorization: str) -> Caller | None:
         """Return the caller of a request; None on an open path.
@@ -113,6 +125,11 @@ class Gate:
             # These routes have a rule of their own, which also knows the cookie of a browser.
             return self._without_key
         caller = await self._identify(key)
+        if key is None and not caller.may(scope):
+            # A browser asks for a key when it is told so.
+            raise NotAuthenticatedError(f"this needs a key with the scope {scope}")
+        if path in self._key_only and not caller.has_key:
+            raise NotAuthenticatedError("this needs an API key")
         if not caller.may(scope):
             raise ScopeMissingError(f"this needs a key with the scope {scope}")
         return caller

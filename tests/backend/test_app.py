@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agent.errors import ModelGarbageError, ModelTimeoutError, ModelUnavailableError
-from backend.settings import DEFAULT_ABSTENTION_SENTENCE
+from backend.settings import DEFAULT_ABSTENTION_SENTENCE, ApiSettings
 from knowledge.errors import (
     KnowledgeError,
     KnowledgeTimeoutError,
@@ -18,6 +18,7 @@ from knowledge.errors import (
 from tests.backend.conftest import Connect
 from tests.backend.fakes import FakeAgent, fails, hangs, says
 from tests.backend.test_ask import ANSWER, QUESTION, strong, weak
+from tests.backend.test_gate import make_key
 
 PROBLEM = "application/problem+json"
 
@@ -303,7 +304,9 @@ async def test_unknown_paths_and_methods_are_problems(connect: Connect) -> None:
         assert reply.headers["content-type"] == PROBLEM
 
 
-async def test_the_api_document_has_examples_and_errors_and_is_dev_only(connect: Connect) -> None:
+async def test_the_api_document_has_examples_and_in_production_needs_a_key(
+    connect: Connect, settings: ApiSettings
+) -> None:
     client = await connect(strong(), FakeAgent(says(ANSWER)))
     document = (await client.get("/openapi.json")).json()
     operation = document["paths"]["/ask"]["post"]
@@ -311,5 +314,9 @@ async def test_the_api_document_has_examples_and_errors_and_is_dev_only(connect:
     assert {"200", "422", "502", "503", "504"} <= operation["responses"].keys()
     assert (await client.get("/docs")).status_code == 200
     client = await connect(strong(), FakeAgent(says(ANSWER)), env="prod")
-    for path in ("/docs", "/redoc", "/openapi.json"):
+    for path in ("/docs", "/redoc"):
         assert (await client.get(path)).status_code == 404
+    refused = await client.get("/openapi.json")
+    assert (refused.status_code, refused.json()["code"]) == (401, "not_authenticated")
+    key = await make_key(settings, "ask")
+    assert (await client.get("/openapi.json", headers=key)).status_code == 200

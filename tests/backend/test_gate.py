@@ -16,6 +16,7 @@ from tests.backend.fakes import FakeAgent, says
 from tests.backend.test_ask import ANSWER, QUESTION, strong
 
 BODY = {"question": QUESTION}
+DESK = ("/history", "/gaps", "/gaps.jsonl", "/what-if", "/labelled.zip", "/quality")
 
 
 async def make_key(
@@ -52,7 +53,32 @@ async def test_open_asking_opens_nothing_else(connect: Connect) -> None:
     )
     assert (await client.post("/ask", json=BODY)).status_code == 200
     refused = await client.get("/metrics")
+    assert (refused.status_code, refused.json()["code"]) == (401, "not_authenticated")
+    assert "scope metrics" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize("path", DESK)
+async def test_what_others_asked_needs_the_scope_of_reviewers(
+    connect: Connect, settings: ApiSettings, path: str
+) -> None:
+    open_to_all = await connect(
+        strong(), FakeAgent(says(ANSWER)), allowed_hosts=("docs.example",), anonymous_ask=True
+    )
+    assert (await open_to_all.get(path)).status_code == 401
+    asker, reviewer = await make_key(settings, "ask"), await make_key(settings, "review")
+    refused = await open_to_all.get(path, headers=asker)
     assert (refused.status_code, refused.json()["code"]) == (403, "scope_missing")
+    assert (await open_to_all.get(path, headers=reviewer)).status_code == 200
+    assert (await open_to_all.post("/ask", json=BODY, headers=reviewer)).status_code == 403
+
+
+async def test_a_label_is_kept_for_reviewers_alone(connect: Connect, settings: ApiSettings) -> None:
+    client = await connect(strong(), FakeAgent(says(ANSWER)), anonymous_ask=False)
+    asker, reviewer = await make_key(settings, "ask"), await make_key(settings, "review")
+    asked = (await client.post("/ask", json=BODY, headers=asker)).json()["id"]
+    path, form = f"/history/{asked}/label", {"label": "right"}
+    assert (await client.post(path, data=form, headers=asker)).status_code == 403
+    assert (await client.post(path, data=form, headers=reviewer)).status_code == 303
 
 
 async def test_a_wrong_key_is_refused_even_where_asking_is_open(connect: Connect) -> None:
@@ -69,12 +95,12 @@ async def test_a_keys_labels_reach_both_branches_and_the_record(
 ) -> None:
     knowledge = strong()
     client = await connect(knowledge, FakeAgent(says(ANSWER)), anonymous_ask=False)
-    staff = await make_key(settings, "ask", labels=("staff",))
+    staff = await make_key(settings, "ask", "review", labels=("staff",))
     asked = await client.post("/ask", json=BODY, headers=staff)
     assert {claims.labels for claims, *_ in knowledge.calls} == {("staff",)}
     address = f"/asks/{asked.json()['id']}"
     assert (await client.get(address, headers=staff)).status_code == 200
-    other = await make_key(settings, "ask", labels=("partners",))
+    other = await make_key(settings, "ask", "review", labels=("partners",))
     assert (await client.get(address, headers=other)).status_code == 404
     assert asked.json()["id"] not in (await client.get("/history", headers=other)).text
     assert asked.json()["id"] in (await client.get("/history", headers=staff)).text
@@ -108,6 +134,9 @@ async def test_a_browser_without_a_key_gets_a_page_that_lets_it_ask_for_one(
         ("/healthz", None),
         ("/static/app.css", None),
         ("/metrics", "metrics"),
+        ("/history/x/label", "review"),
+        ("/gaps.jsonl", "review"),
+        ("/historyx", "ask"),
         ("/api/v1/ingestion/jobs", "ingest"),
         ("/api/v1/ingestionx", "ask"),
         ("/openapi.json", "ask"),

@@ -24,6 +24,9 @@ from pydantic import JsonValue
 
 from tests.e2e.installation import ROOT, Installation, Process
 
+# Two whole installations are made before the first test.
+pytestmark = pytest.mark.timeout(900)
+
 ALPHA = {
     "zephyr.md": "# Zephyr rotation\n\nThe zephyr valve is rotated every nine hours by the night "
     "crew.\n\n## Zephyr limits\n\nA zephyr valve holds at most forty bar of pressure.\n"
@@ -39,6 +42,7 @@ PUBLIC = {
 # Words that only the other tenant's documents, addresses and headings have.
 ABSENT = "00000000-0000-5000-8000-000000000000"
 SECRET = re.compile(r"quillon|harbour|thirteen|seventy", re.IGNORECASE)
+DESK = ("/gaps", "/gaps.jsonl", "/what-if", "/quality")
 QUESTIONS = (
     "How often is the zephyr valve rotated?",
     "How do I open a valve?",
@@ -66,9 +70,11 @@ class Site:
         )  # fmt: skip
         return done.stdout.strip()
 
-    def key(self, name: str, *labels: str, scope: str = "ask") -> str:
+    def key(self, name: str, *labels: str, scope: str = "") -> str:
         options = [part for label in labels for part in ("--label", label)]
-        return self.command("keys", "create", name, "--scope", scope, *options)
+        scopes = [part for one in [scope] if one for part in ("--scope", one)]
+        both = ["--scope", "ask", "--scope", "review"]
+        return self.command("keys", "create", name, *(scopes or both), *options)
 
     def ingest(self, files: dict[str, str], source: str, *labels: str) -> None:
         folder = self.installation.folder / "documents" / source
@@ -249,7 +255,7 @@ def test_a_follow_up_cannot_take_up_the_other_tenants_conversation(
     assert not SECRET.search(reply.text)
 
 
-@pytest.mark.parametrize("path", ["/", "/history", "/history?fidelity=exact", "/glossary"])
+@pytest.mark.parametrize("path", ["/", "/history", "/history?fidelity=exact", "/glossary", *DESK])
 def test_no_page_shows_the_other_tenant(
     alpha: httpx.Client, beta_ask: dict[str, object], path: str
 ) -> None:
@@ -277,6 +283,30 @@ def test_without_a_key_nothing_but_health_is_served(both: Site) -> None:
                 assert (path, status) == (path, expected)
         for path in ("/", "/history", "/metrics", "/openapi.json", "/docs", "/sources/x"):
             assert client.get(path).status_code == 401
+
+
+def test_one_tenants_requests_do_not_count_on_the_others_rate(
+    alpha: httpx.Client, beta: httpx.Client
+) -> None:
+    def left(client: httpx.Client) -> int:
+        found = re.match(r'"key";r=(\d+);', client.get("/asks/x").headers["ratelimit"])
+        assert found is not None
+        return int(found[1])
+
+    # The bucket refills while this runs; what others do could only empty it.
+    before = left(alpha)
+    for _ in range(20):
+        beta.get("/asks/x")
+    assert left(alpha) >= before - 1
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_deleting_records_tells_a_tenant_nothing(
+    alpha: httpx.Client, beta_ask: dict[str, object], method: str
+) -> None:
+    for path in (f"/api/v1/admin/records/{beta_ask['id']}", "/api/v1/admin/records/absent"):
+        refused = alpha.request(method, path)
+        assert (refused.status_code, refused.json()["code"]) == (403, "scope_missing")
 
 
 def test_a_revoked_key_is_refused_at_once(both: Site) -> None:

@@ -1,0 +1,91 @@
+"""The API document against the served application: requests made from it, valid and not.
+
+Every operation gets a bounded number of generated requests. Whatever is sent, the answer is a
+documented status with the documented type and shape, and never a failure of the server.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from pydantic import JsonValue, SecretStr
+from schemathesis.checks import not_a_server_error
+from schemathesis.generation import GenerationMode
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from backend.app import create_app
+from backend.problems import PROBLEM_TYPE
+from backend.settings import ApiSettings
+from tests.e2e.installation import Installation, Process
+
+_EXAMPLES = 8
+_CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+_OPEN = {"/healthz", "/readyz", "/.well-known/agent-card.json"}
+DOCUMENT = cast(
+    dict[str, JsonValue],
+    create_app(ApiSettings(signing_key=SecretStr("0123456789abcdef"))).openapi(),
+)
+PATHS = cast(dict[str, dict[str, dict[str, JsonValue]]], DOCUMENT["paths"])
+OPERATIONS = [(method.upper(), path) for path, methods in PATHS.items() for method in methods]
+
+
+@pytest.fixture(scope="module")
+def api(installation: Installation) -> Iterator[Process]:
+    process = installation.api()
+    process.start()
+    yield process
+    process.stop()
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+def test_every_answer_is_as_documented(
+    api: Process, method: str, path: str, mode: GenerationMode
+) -> None:
+    schema = schemathesis.openapi.from_dict(DOCUMENT)
+    operation = schema[path][method]
+
+    @given(case=operation.as_strategy(mode))
+    @settings(
+        max_examples=_EXAMPLES,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    def run(case: schemathesis.Case) -> None:
+        case.call_and_validate(base_url=api.url, checks=_CHECKS, timeout=60)
+
+    run()
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+def test_every_error_is_documented_with_an_example(method: str, path: str) -> None:
+    responses = cast(dict[str, dict[str, JsonValue]], PATHS[path][method.lower()]["responses"])
+    errors = {status: one for status, one in responses.items() if int(status) >= 400}
+    if path in _OPEN:
+        return
+    assert {"401", "403", "422", "429", "503"} <= errors.keys()
+    for status, response in errors.items():
+        content = cast(dict[str, dict[str, JsonValue]], response["content"])
+        kind = "application/json" if path.startswith("/v1") else PROBLEM_TYPE
+        assert list(content) == [kind]
+        example = cast(dict[str, JsonValue], content[kind]["example"])
+        if kind == PROBLEM_TYPE:
+            assert example["status"] == int(status)
+            assert example["code"]
+        else:
+            assert cast(dict[str, JsonValue], example["error"])["code"]
