@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 JsonScalar: TypeAlias = str | int | float | bool | None
 DenseVector: TypeAlias = NDArray[np.float32]
@@ -96,3 +100,8 @@ class Point:
     sparse: SparseVector
     late: Matrix | None = None
     parts: Matrix | None = None
+
+
+def only_ids(given: Sequence[str]) -> list[str]:
+    """Return what can be the id of a chunk, each once, in order: no store has to read the rest."""
+    return [text for text in dict.fromkeys(given) if _UUID.fullmatch(text)]

@@ -14,7 +14,7 @@ from dataclasses import replace
 from retrieval.analysis import CachedAnalyser
 from retrieval.candidates import Query, most_telling, weigh, weighs_parts, with_idf
 from retrieval.catalog import OpenedBuild
-from retrieval.chunk import DenseVector, SparseVector
+from retrieval.chunk import DenseVector, SparseVector, only_ids
 from retrieval.errors import BadRequestError, RerankError, UnknownChunkError
 from retrieval.explain import Explanation, explain
 from retrieval.late import LateEmbedder
@@ -101,7 +101,7 @@ class Engine:
         async with self._builds.lease(outcome.manifest.build) as opened:
             query = await self._query(request, opened, self._checked(request))
             measured = await opened.store.measure(
-                query.dense, query.sparse, [chunk_id], where=request.where
+                query.dense, query.sparse, only_ids([chunk_id]), where=request.where
             )
         return explain(
             outcome,
@@ -124,7 +124,7 @@ class Engine:
         async with self._builds.lease(build) as opened:
             # The chunk itself need not meet the fields of the filter, only be visible.
             seen = replace(where, fields=(), chunk_ids=None)
-            found = await opened.store.read([chunk_id], where=seen, with_vectors=True)
+            found = await opened.store.read(only_ids([chunk_id]), where=seen, with_vectors=True)
             stored = found.get(chunk_id)
             if stored is None or stored.dense is None or stored.sparse is None:
                 raise UnknownChunkError(f"there is no chunk {chunk_id}")
@@ -146,7 +146,7 @@ class Engine:
             UnknownChunkError: No visible chunk has this id.
         """
         async with self._builds.lease(build) as opened:
-            found = await opened.store.read([chunk_id], where=where)
+            found = await opened.store.read(only_ids([chunk_id]), where=where)
             if chunk_id not in found:
                 raise UnknownChunkError(f"there is no chunk {chunk_id}")
             chunk = found[chunk_id].chunk
@@ -181,7 +181,7 @@ class Engine:
     ) -> dict[str, StoredPoint]:
         """Return the visible ones of these chunks, with their vectors."""
         async with self._builds.lease(build) as opened:
-            return await opened.store.read(chunk_ids, where=where, with_vectors=True)
+            return await opened.store.read(only_ids(chunk_ids), where=where, with_vectors=True)
 
     async def measure(
         self, query: str, chunk_ids: Sequence[str], *, where: Filter, build: str = ""
@@ -190,7 +190,7 @@ class Engine:
         async with self._builds.lease(build) as opened:
             dense = await self._embedder.embed(query)
             measured = await opened.store.measure(
-                dense, SparseVector((), ()), list(dict.fromkeys(chunk_ids)), where=where
+                dense, SparseVector((), ()), only_ids(chunk_ids), where=where
             )
         return {c: max(-1.0, min(1.0, cosine)) for c, cosine in measured.dense.items()}
 

@@ -15,7 +15,7 @@ from service.tokens import Claims, Scope
 
 router = APIRouter(tags=["tools"])
 
-_RESPONSES = problem_responses(403, 413, 422, 503, 504)
+_RESPONSES = problem_responses(403, 404, 413, 422, 503, 504)
 ToolName = Annotated[str, Path(pattern=r"^[a-z_]{1,64}$", description="Name of the tool.")]
 
 

@@ -6,11 +6,14 @@ documented status with the documented type and shape, and never a failure of the
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
 from typing import cast
 
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
 from pydantic import JsonValue, SecretStr
 from schemathesis.checks import not_a_server_error
 from schemathesis.generation import GenerationMode
@@ -23,9 +26,14 @@ from schemathesis.specs.openapi.checks import (
 from backend.app import create_app
 from backend.problems import PROBLEM_TYPE
 from backend.settings import ApiSettings
+from storage.database import Database, database_url
+from storage.index_view import IndexView
 from tests.e2e.installation import Installation, Process
 
-_EXAMPLES = 8
+# The installation is made before the first request.
+pytestmark = pytest.mark.timeout(600)
+
+_EXAMPLES = 6
 _CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -41,9 +49,21 @@ PATHS = cast(dict[str, dict[str, dict[str, JsonValue]]], DOCUMENT["paths"])
 OPERATIONS = [(method.upper(), path) for path, methods in PATHS.items() for method in methods]
 
 
+def announce_worker(installation: Installation) -> None:
+    """Orders need a worker that knows the profiles; none has to run for them to be taken."""
+
+    async def announce() -> None:
+        database = Database(database_url("", installation.folder, "vouch"))
+        await IndexView(database).announce("nobody", ["default"])
+        await database.close()
+
+    asyncio.run(announce())
+
+
 @pytest.fixture(scope="module")
 def api(installation: Installation) -> Iterator[Process]:
     process = installation.api()
+    announce_worker(installation)
     process.start()
     yield process
     process.stop()
@@ -69,7 +89,12 @@ def test_every_answer_is_as_documented(
     def run(case: schemathesis.Case) -> None:
         case.call_and_validate(base_url=api.url, checks=_CHECKS, timeout=60)
 
-    run()
+    try:
+        run()
+    except Unsatisfiable:
+        if mode is GenerationMode.POSITIVE:
+            raise
+        pytest.skip("nothing in this request can be wrong")
 
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
@@ -82,7 +107,8 @@ def test_every_error_is_documented_with_an_example(method: str, path: str) -> No
     for status, response in errors.items():
         content = cast(dict[str, dict[str, JsonValue]], response["content"])
         kind = "application/json" if path.startswith("/v1") else PROBLEM_TYPE
-        assert list(content) == [kind]
+        passed_on = {"application/json"} if path.startswith(("/mcp", "/api/v1/context")) else set()
+        assert content.keys() == {kind, *passed_on}
         example = cast(dict[str, JsonValue], content[kind]["example"])
         if kind == PROBLEM_TYPE:
             assert example["status"] == int(status)

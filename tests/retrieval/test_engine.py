@@ -360,3 +360,21 @@ async def test_concurrent_searches_share_one_embedding(rig: Rig) -> None:
     outcomes = await asyncio.gather(*(rig.engine.search(ask()) for _ in range(8)))
     assert rig.embedder.queries == {QUERY: 1}
     assert all(outcome == outcomes[0] for outcome in outcomes)
+
+
+@pytest.mark.parametrize(
+    "strange", ["0" * 36, "x", "../../etc", "{}", "a" * 64, "1", "\u0660" * 36]
+)
+async def test_what_cannot_be_the_id_of_a_chunk_is_unknown_and_no_failure_of_the_index(
+    rig: Rig, strange: str
+) -> None:
+    await rig.publish(gateway_corpus())
+    for where in (Filter(), Filter(source="gateway")):
+        with pytest.raises(UnknownChunkError):
+            await rig.engine.source(strange, where=where)
+        with pytest.raises(UnknownChunkError):
+            await rig.engine.related(strange, top_k=2, where=where)
+        assert await rig.engine.measure("limit", [strange], where=where) == {}
+        assert await rig.engine.read([strange], where=where) == {}
+    explained = await rig.engine.explain(ask(), strange)
+    assert explained.kind == "stale"
