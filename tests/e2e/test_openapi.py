@@ -4,6 +4,9 @@ Every operation gets a bounded number of generated requests. Whatever is sent, t
 documented status with the documented type and shape, and never a failure of the server.
 """
 
+# pyright: basic
+# The generator types its schemas and cases only in part.
+
 from __future__ import annotations
 
 import asyncio
@@ -84,7 +87,7 @@ def test_every_answer_is_as_documented(
         derandomize=True,
         database=None,
         phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
     def run(case: schemathesis.Case) -> None:
         case.call_and_validate(base_url=api.url, checks=_CHECKS, timeout=60)
@@ -107,8 +110,8 @@ def test_every_error_is_documented_with_an_example(method: str, path: str) -> No
     for status, response in errors.items():
         content = cast(dict[str, dict[str, JsonValue]], response["content"])
         kind = "application/json" if path.startswith("/v1") else PROBLEM_TYPE
-        passed_on = {"application/json"} if path.startswith(("/mcp", "/api/v1/context")) else set()
-        assert content.keys() == {kind, *passed_on}
+        is_passed_on = path.startswith(("/mcp", "/api/v1/context"))
+        assert content.keys() == {kind, *["application/json"] * is_passed_on}
         example = cast(dict[str, JsonValue], content[kind]["example"])
         if kind == PROBLEM_TYPE:
             assert example["status"] == int(status)
