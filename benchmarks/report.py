@@ -22,7 +22,7 @@ _INTRODUCTION = (
     "`make bench` measures this page anew; `python -m benchmarks PART... --quick --json` prints "
     "the figures of single parts. The tables behind it, with spreads and plots, are in "
     "[the report](evaluation/benchmarks.md); how it is measured, in "
-    "[the decision](decisions/0030-measured-beside-the-alternatives.md)."
+    "[the decision](decisions/0023-measured-beside-the-alternatives.md)."
 )
 
 
