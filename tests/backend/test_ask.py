@@ -388,6 +388,8 @@ async def test_the_record_holds_everything_and_gives_the_response_back(
     assert record.searches[0]["stages"] == {
         "dense": ["c1", "c2"],
         "sparse": ["c1", "c2", "x1"],
+        "parts": [],
+        "part_cosines": {},
         "fused": ["c1", "c2", "x1"],
         "reranked": [],
         "selected": ["c1", "c2"],
