@@ -32,6 +32,7 @@ COLLECTION = "docs"
 _EVERYTHING = Filter(labels=(), all_labels=True)
 _SEED = 20_26
 _NOISE = 0.3
+_PARTS = 2
 _BATCH = 256
 _READ = 64
 _VECTOR_BATCH = 10_000
@@ -170,14 +171,24 @@ async def index_of(corpus: Corpus, size: int, work: Path) -> Path:
     )
     stamp = replace_digest(corpus.stamp, embedder.digest)
     writer = await catalog.create(stamp, "default")
-    rows = grown(corpus, size)
+    rows, random = grown(corpus, size), np.random.default_rng(_SEED)
     while batch := list(islice(rows, _BATCH)):
         await writer.write(
-            [Point(c, v, sparse.embed_document(c.text_for_embedding)) for c, v in batch]
+            [
+                Point(c, v, sparse.embed_document(c.text_for_embedding), parts=_parts(v, random))
+                for c, v in batch
+            ]
         )
     await writer.finish(documents=max(1, size // 8), duplicates=0)
     await writer.publish()
     return data_dir
+
+
+def _parts(vector: DenseVector, random: np.random.Generator) -> Matrix:
+    """Return vectors of a passage's parts near its own, shape (_PARTS, dimension)."""
+    noise = random.standard_normal((_PARTS, len(vector)), dtype=np.float32)
+    moved = vector + np.float32(_NOISE) * noise / np.linalg.norm(noise, axis=1, keepdims=True)
+    return np.asarray(moved / np.linalg.norm(moved, axis=1, keepdims=True), dtype=np.float32)
 
 
 def replace_digest(stamp: Stamp, digest: str) -> Stamp:

@@ -33,6 +33,33 @@ from retrieval.tokens import Tokenizer
 _THREADS = 2
 
 
+class _Recorder:
+    """Passes everything on and remembers which texts went through the model."""
+
+    def __init__(self, model: DenseEmbedder) -> None:
+        self._model = model
+        self.texts: list[str] = []
+
+    @property
+    def spec(self) -> ModelSpec:
+        return self._model.spec
+
+    @property
+    def digest(self) -> str:
+        return self._model.digest
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self._model.tokenizer
+
+    def embed_passages(self, texts: Sequence[str]) -> list[DenseVector]:
+        self.texts += texts
+        return self._model.embed_passages(texts)
+
+    def embed_query(self, text: str) -> DenseVector:
+        return self._model.embed_query(text)
+
+
 class _NoModel:
     """Vectors out of the text's hash: what the pipeline costs without any model."""
 
@@ -63,7 +90,10 @@ class _NoModel:
 def main() -> None:
     """Do what the order says and print what it cost."""
     order = cast("dict[str, str]", json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
-    settings = IngestionSettings(data_dir=Path(order["data_dir"]))
+    settings = IngestionSettings(
+        data_dir=Path(order["data_dir"]),
+        profiles_file=Path(order["profiles"]) if order.get("profiles") else None,
+    )
     if order["do"] == "raw":
         found = _run_model(settings, Path(order["texts"]))
     else:
@@ -74,8 +104,9 @@ def main() -> None:
 
 async def _ingest(settings: IngestionSettings, order: dict[str, str]) -> dict[str, float]:
     tools: IngestionTools = await asyncio.to_thread(open_tools, settings)
-    if order["model"] == "none":
-        tools = replace(tools, embedder=_NoModel(tools.embedder))
+    model = _NoModel(tools.embedder) if order["model"] == "none" else tools.embedder
+    recorder = _Recorder(model)
+    tools = replace(tools, embedder=recorder)
     sources = [source_from(order["files"])]
     try:
         started = time.perf_counter()
@@ -86,7 +117,15 @@ async def _ingest(settings: IngestionSettings, order: dict[str, str]) -> dict[st
         again = time.perf_counter() - started
     finally:
         await tools.close()
-    return {"seconds": seconds, "again_seconds": again, "chunks": float(report.embedded)}
+    await asyncio.to_thread(
+        Path(order["texts"]).write_text, json.dumps(recorder.texts), encoding="utf-8"
+    )
+    return {
+        "seconds": seconds,
+        "again_seconds": again,
+        "chunks": float(report.embedded),
+        "texts": float(len(recorder.texts)),
+    }
 
 
 def _run_model(settings: IngestionSettings, texts: Path) -> dict[str, float]:
@@ -111,7 +150,7 @@ def _run_model(settings: IngestionSettings, texts: Path) -> dict[str, float]:
         thread.start()
     for thread in threads:
         thread.join()
-    return {"seconds": time.perf_counter() - started, "chunks": float(len(rows))}
+    return {"seconds": time.perf_counter() - started, "chunks": 0.0, "texts": float(len(rows))}
 
 
 def _silent(event: ProgressEvent) -> None:

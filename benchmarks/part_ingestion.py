@@ -20,15 +20,20 @@ from benchmarks.errors import BenchmarkError
 from benchmarks.peer_runs import PeerName, open_peer
 from benchmarks.processes import clean_environment
 from benchmarks.scale import Scale
-from retrieval.builds import BuildCatalog
 from retrieval.models import DEFAULT_MODEL, resolve_model
-from retrieval.store import Filter
 
 _INGESTING: tuple[PeerName, ...] = ("haystack", "llamaindex")
 _CORES = 2
 # As the peers' documentation has it: Haystack's embedder takes 256 texts at once, LlamaIndex's 10.
 _BATCHES: Mapping[PeerName, int] = {"haystack": 256, "llamaindex": 10}
-_EVERYTHING = Filter(labels=(), all_labels=True)
+WHOLE_ONLY = "vouch, passages whole only"
+_WHOLE_ONLY = """\
+default:
+  summary: One vector for each passage, as the peers have it.
+  ingestion:
+    embedder:
+      model: sentence-transformers/all-MiniLM-L6-v2
+"""
 _MOST_TOPIC_CHARACTERS = 12_000
 _SECONDS = 3600.0
 
@@ -38,14 +43,16 @@ class IngestFigures:
     """One system on the same files.
 
     Attributes:
+        texts: That went through the model: the product embeds passages whole and in parts.
         kilobytes_per_second: Of source text; the systems cut it differently.
         again_seconds: The same files once more, unchanged; None where nothing is remembered.
     """
 
     system: str
     chunks: int
+    texts: int
     seconds: float
-    chunks_per_second: float
+    texts_per_second: float
     kilobytes_per_second: float
     peak_mb: float
     again_seconds: float | None = None
@@ -71,13 +78,20 @@ class IngestionPart:
         return next((each for each in self.systems if each.system == system), None)
 
     def ratio_to_raw(self) -> float:
-        """Return our chunks a second over those of the bare model on the same chunks."""
+        """Return our texts a second over those of the bare model on the same texts."""
         ours, raw = self.of("vouch"), self.of("bare model")
-        return round(ours.chunks_per_second / raw.chunks_per_second, 3) if ours and raw else 0.0
+        return round(ours.texts_per_second / raw.texts_per_second, 3) if ours and raw else 0.0
 
     def ratios_to_peers(self) -> dict[str, float]:
         """Return by peer how many times more source text we take in a second."""
-        ours = self.of("vouch")
+        return self._ratios("vouch")
+
+    def ratios_for_equal_work(self) -> dict[str, float]:
+        """Return the same when we, too, embed each passage but once."""
+        return self._ratios(WHOLE_ONLY)
+
+    def _ratios(self, system: str) -> dict[str, float]:
+        ours = self.of(system)
         return {
             name: round(ours.kilobytes_per_second / peer.kilobytes_per_second, 2)
             for name in _INGESTING
@@ -91,9 +105,13 @@ async def measure_ingestion(
     """Ingest the same files with every system, one after the other."""
     files = work / f"files-{scale.documents}"
     kilobytes = _write_files(files, scale.documents)
-    systems = [await asyncio.to_thread(_ours, files, kilobytes, work)]
-    texts = await _texts(work / "ingest", work / "ingest-texts.json")
-    systems.append(await asyncio.to_thread(_raw, texts, kilobytes, work))
+    systems = [await asyncio.to_thread(_ours, "vouch", files, kilobytes, work, "")]
+    systems.append(await asyncio.to_thread(_raw, kilobytes, work))
+    profiles = work / "whole.yaml"
+    await asyncio.to_thread(profiles.write_text, _WHOLE_ONLY, encoding="utf-8")
+    systems.append(
+        await asyncio.to_thread(_ours, WHOLE_ONLY, files, kilobytes, work, str(profiles))
+    )
     absent: dict[str, str] = {}
     for name in _INGESTING:
         if name not in peers:
@@ -129,14 +147,23 @@ def _write_files(folder: Path, documents: int) -> float:
     return size / 1024
 
 
-def _ours(files: Path, kilobytes: float, work: Path) -> IngestFigures:
+def _ours(name: str, files: Path, kilobytes: float, work: Path, profiles: str) -> IngestFigures:
     data_dir = work / "ingest"
     shutil.rmtree(data_dir, ignore_errors=True)
-    order = {"do": "ingest", "model": "", "data_dir": str(data_dir), "files": str(files)}
-    return _figures("vouch", _once(order, work), kilobytes)
+    texts = work / ("ingest-texts.json" if not profiles else "ingest-whole.json")
+    order = {
+        "do": "ingest",
+        "model": "",
+        "data_dir": str(data_dir),
+        "files": str(files),
+        "texts": str(texts),
+        "profiles": profiles,
+    }
+    return _figures(name, _once(order, work), kilobytes)
 
 
-def _raw(texts: Path, kilobytes: float, work: Path) -> IngestFigures:
+def _raw(kilobytes: float, work: Path) -> IngestFigures:
+    texts = work / "ingest-texts.json"
     order = {"do": "raw", "data_dir": str(work / "ingest"), "texts": str(texts)}
     return _figures("bare model", _once(order, work), kilobytes)
 
@@ -155,7 +182,13 @@ def _many(documents: int, work: Path) -> IngestFigures:
         (folder / f"note-{place}.txt").write_text(text, encoding="utf-8")
         size += len(text.encode())
     shutil.rmtree(data_dir, ignore_errors=True)
-    order = {"do": "ingest", "model": "none", "data_dir": str(data_dir), "files": str(files)}
+    order = {
+        "do": "ingest",
+        "model": "none",
+        "data_dir": str(data_dir),
+        "files": str(files),
+        "texts": str(work / "ingest-many.json"),
+    }
     found = _figures("vouch without the model", _once(order, work), size / 1024)
     shutil.rmtree(folder, ignore_errors=True)
     return found
@@ -174,26 +207,15 @@ def _of_peer(name: PeerName, files: Path, kilobytes: float, work: Path) -> Inges
     return _figures(name, cast("Mapping[str, float]", found), kilobytes)
 
 
-async def _texts(data_dir: Path, target: Path) -> Path:
-    """Write the passages of our own build for the bare model."""
-    catalog = BuildCatalog(data_dir, "docs")
-    opened = await catalog.open(await catalog.pointer())
-    try:
-        scan = opened.store.scan(where=_EVERYTHING)
-        found = [point.chunk.text_for_embedding async for point in scan]
-    finally:
-        await opened.store.close()
-    await asyncio.to_thread(target.write_text, json.dumps(found), encoding="utf-8")
-    return target
-
-
 def _figures(system: str, found: Mapping[str, float], kilobytes: float) -> IngestFigures:
     again = found.get("again_seconds")
+    texts = found.get("texts", found["chunks"])
     return IngestFigures(
         system=system,
         chunks=int(found["chunks"]),
+        texts=int(texts),
         seconds=round(found["seconds"], 2),
-        chunks_per_second=round(found["chunks"] / found["seconds"], 2),
+        texts_per_second=round(texts / found["seconds"], 2),
         kilobytes_per_second=round(kilobytes / found["seconds"], 2),
         peak_mb=round(found["peak_mb"], 1),
         again_seconds=None if again is None else round(again, 3),

@@ -78,14 +78,24 @@ def ask_rows(part: AskPart) -> Rows:
 
 def ingestion_rows(part: IngestionPart) -> Rows:
     """Return a row for every system."""
-    head = ("system", "chunks", "s", "chunks per s", "kB of source per s", "peak MB", "again, s")
+    head = (
+        "system",
+        "passages",
+        "texts embedded",
+        "s",
+        "texts per s",
+        "kB of source per s",
+        "peak MB",
+        "again, s",
+    )
     systems = (*part.systems, *((part.many,) if part.many else ()))
     return head, [
         (
             each.system,
-            f"{each.chunks:,}",
+            f"{each.chunks:,}" if each.chunks else "",
+            f"{each.texts:,}",
             f"{each.seconds:.1f}",
-            f"{each.chunks_per_second:.1f}",
+            f"{each.texts_per_second:.1f}",
             f"{each.kilobytes_per_second:.1f}",
             f"{each.peak_mb:.0f}",
             "" if each.again_seconds is None else f"{each.again_seconds:.2f}",

@@ -77,6 +77,8 @@ def _of_ingestion(part: IngestionPart | None) -> Iterator[Target]:
     yield _least("ingestion over the bare model", 0.90, part.ratio_to_raw())
     for peer, ratio in part.ratios_to_peers().items():
         yield _least(f"ingestion, times faster than {peer}", 1.0, ratio)
+    for peer, ratio in part.ratios_for_equal_work().items():
+        yield _least(f"the same with one vector a passage, over {peer}", 1.0, ratio)
     ours = part.of("vouch")
     if ours and ours.again_seconds:
         yield _least(

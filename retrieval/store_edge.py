@@ -72,7 +72,13 @@ class EdgeStore:
         Raises:
             IndexUnavailableError: The directory is taken or cannot be written.
         """
-        vectors = {DENSE: edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine)}
+        # Cold: files grow in steps of 32 MB, and would be read whole, holes and all, at each start.
+        # A search reads the rows there are, and the system keeps them in memory all the same.
+        vectors = {
+            DENSE: edge.EdgeVectorParams(
+                size=dimension, distance=edge.Distance.Cosine, memory=edge.Memory.Cold
+            )
+        }
         if late_dimension:
             vectors[LATE] = several(late_dimension)
         if has_parts:

@@ -25,6 +25,7 @@ def several(dimension: int) -> edge.EdgeVectorParams:
         size=dimension,
         distance=edge.Distance.Cosine,
         multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim),
+        memory=edge.Memory.Cold,
     )
 
 

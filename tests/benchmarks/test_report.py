@@ -57,9 +57,9 @@ PARTS = Parts(
         4,
         100.0,
         (
-            IngestFigures("vouch", 90, 10.0, 9.0, 10.0, 300.0, again_seconds=0.1),
-            IngestFigures("bare model", 90, 9.0, 10.0, 11.0, 200.0),
-            IngestFigures("haystack", 80, 20.0, 4.0, 5.0, 900.0),
+            IngestFigures("vouch", 90, 90, 10.0, 9.0, 10.0, 300.0, again_seconds=0.1),
+            IngestFigures("bare model", 90, 90, 9.0, 10.0, 11.0, 200.0),
+            IngestFigures("haystack", 80, 80, 20.0, 4.0, 5.0, 900.0),
         ),
         None,
         0,
