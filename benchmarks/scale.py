@@ -41,7 +41,7 @@ QUICK = Scale(
     ask_chunks=3_500,
     documents=24,
     many_documents=0,
-    growth=(2_000, 10_000),
+    growth=(10_000, 100_000),
 )
 FULL = Scale(
     is_quick=False,
