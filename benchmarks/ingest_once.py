@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import resource
 import sys
 import threading
 import time
@@ -19,6 +18,7 @@ from typing import cast
 
 import numpy as np
 
+from benchmarks.processes import peak_mb
 from ingestion.composition import IngestionTools, open_tools
 from ingestion.report import ProgressEvent
 from ingestion.run import run
@@ -98,8 +98,7 @@ def main() -> None:
         found = _run_model(settings, Path(order["texts"]))
     else:
         found = asyncio.run(_ingest(settings, order))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    sys.stdout.write(json.dumps({**found, "peak_mb": round(peak, 1)}) + "\n")
+    sys.stdout.write(json.dumps({**found, "peak_mb": round(peak_mb(), 1)}) + "\n")
 
 
 async def _ingest(settings: IngestionSettings, order: dict[str, str]) -> dict[str, float]:

@@ -5,7 +5,6 @@ These scripts run in the peers' own environments, where nothing of this project 
 
 import json
 import os
-import resource
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -84,7 +83,12 @@ def memory():
         for line in rollup.read_text().splitlines():
             if line.startswith("Pss:"):
                 pss = int(line.split()[1]) / 1024
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = 0.0
+    status = Path("/proc/self/status")
+    if status.is_file():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                peak = int(line.split()[1]) / 1024
     return {"pss_mb": round(pss, 1), "peak_mb": round(peak, 1)}
 
 
