@@ -130,10 +130,16 @@ def test_a_body_over_the_limit_never_reaches_the_application(proxy: Proxy) -> No
     assert "nginx" in reply.text
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/readyz", "/mcp/service", "/docs", "/openapi.json"])
+@pytest.mark.parametrize("path", ["/metrics", "/readyz", "/mcp/service", "/docs", "/redoc"])
 def test_what_is_not_for_the_outside_is_not_there(proxy: Proxy, path: str) -> None:
     with proxy.client() as client:
         assert client.get(path).status_code == 404
+
+
+def test_the_api_document_is_not_shown_without_a_key(proxy: Proxy) -> None:
+    with proxy.client() as client:
+        reply = client.get("/openapi.json")
+    assert (reply.status_code, "paths" in reply.json()) == (401, False)
 
 
 def test_a_foreign_host_and_a_foreign_page_are_refused(proxy: Proxy) -> None:
