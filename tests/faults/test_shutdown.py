@@ -20,14 +20,17 @@ pytestmark = pytest.mark.timeout(400)
 QUESTION = {"question": "How do I rotate the signing key?"}
 
 
-def ask(api: Process) -> httpx.Response:
-    with httpx.Client(timeout=60, trust_env=False) as client:
+def ask(api: Process, *, seconds: float = 60) -> httpx.Response:
+    with httpx.Client(timeout=seconds, trust_env=False) as client:
         return client.post(f"{api.url}/ask", json=QUESTION)
 
 
 def refuses_new(api: Process) -> bool:
+    """Whether a new ask is turned away; one let in before the signal was seen waits in vain."""
     try:
-        return ask(api).status_code == 503
+        return ask(api, seconds=1).status_code == 503
+    except httpx.ReadTimeout:
+        return False
     except httpx.TransportError:
         return True
 
