@@ -57,7 +57,7 @@ class Served:
             data_dir=folder / "service", profile="parts", profiles_file=self.profiles
         )
         self._server = uvicorn.Server(
-            uvicorn.Config(create_app(settings), host="127.0.0.1", port=0, log_level="warning")
+            uvicorn.Config(create_app(settings), host="127.0.0.1", port=0, log_config=None)
         )
         self._thread = threading.Thread(target=self._server.run)
 
