@@ -171,8 +171,8 @@ class IngestionDesk:
         return [view_detail(job, list(await self._jobs.documents(job.id))) for job in jobs]
 
     async def watch_newest(self, limit: int) -> AsyncGenerator[list[JobDetail]]:
-        """Yield the newest jobs whenever one changed, for as long as one is active."""
-        seen: list[tuple[str, int]] = []
+        """Yield the newest jobs, even none, and again at each change while one is active."""
+        seen: list[tuple[str, int]] | None = None
         while True:
             jobs = await self._jobs.recent(limit=limit)
             present = [(job.id, job.revision) for job in jobs]

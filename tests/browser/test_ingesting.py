@@ -91,6 +91,7 @@ def test_upload_progress_errors_and_rollback(
     site: Serving, open_page: OpenPage, inspector: Inspector
 ) -> None:
     page = open_page(f"{site.url}/ingest").page
+    page.wait_for_load_state("networkidle")
     expect(page.get_by_text("No job yet.")).to_be_visible()
     page.goto(f"{site.url}/ingest")
     upload(page, ("a.md", b"# Alpha\n\nThe first fact.\n"), ("b.md", b"\x00\x01\x02\xff\xfe"))
