@@ -53,6 +53,7 @@ def test_every_step_of_a_record_is_reached_by_keyboard(
         page.locator(f"{way} a[href='#{step}']").focus()
         page.keyboard.press("Enter")
         expect(page.locator(f"#{step}:target")).to_be_visible()
+        expect(page.locator(f"#{step}")).to_be_focused()
 
 
 def test_record_is_followed_one_step_at_a_time_and_back_to_the_whole(
